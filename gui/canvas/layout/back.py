@@ -1,0 +1,55 @@
+"""Lines of edges that close a cycle: out below the source, up a lane at the side, in above the target."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gui.canvas.layout.routing import LANE_GAP, Bands, Lines
+from gui.canvas.layout.types import Floats, Ints, LayeredGraph, LayoutInput
+
+INSET = 10.0  # where the line leaves and enters, from the right end of the box
+DETOUR = 9.0  # distance of the horizontal parts from the boxes
+
+
+def add_back_edges(
+    lines: Lines, graph: LayeredGraph, data: LayoutInput, x: Floats, layers: Bands, edges: Ints, reach: Floats
+) -> Lines:
+    """Add the edges with the given indices of `data` to the lines, each in a lane right of all boxes it passes.
+
+    Parameters
+    ----------
+    reach
+        Extent to the right of the middle of every vertex, shape (N,).
+    """
+    right = np.full(len(graph.layers), -np.inf)
+    np.maximum.at(right, graph.layer, x + reach)
+    segments: list[tuple[float, float, float, float]] = []
+    arrows: list[tuple[float, float]] = []
+    owners: list[int] = []
+    for edge in edges.tolist():
+        source, target, net = int(data.source[edge]), int(data.target[edge]), int(data.net[edge])
+        upper, lower = sorted((int(graph.layer[source]), int(graph.layer[target])))
+        lane = float(right[upper : lower + 1].max()) + LANE_GAP
+        right[upper : lower + 1] = lane
+        out_x = float(x[source] + data.width[source] / 2) - INSET
+        in_x = float(x[target] + data.width[target] / 2) - INSET
+        bottom = float(layers.top[graph.layer[source]] + data.height[source])
+        top = float(layers.top[graph.layer[target]])
+        below, above = float(layers.bottom[graph.layer[source]]) + DETOUR, top - DETOUR
+        segments += [
+            (out_x, bottom, out_x, below),
+            (out_x, below, lane, below),
+            (lane, above, lane, below),
+            (in_x, above, lane, above),
+            (in_x, above, in_x, top),
+        ]
+        arrows.append((in_x, top))
+        owners.append(net)
+    if owners:
+        lines.segments = np.concatenate([lines.segments, np.array(segments)])
+        lines.segment_net = np.concatenate([lines.segment_net, np.repeat(np.array(owners, np.int64), 5)])
+        lines.segment_back = np.concatenate([lines.segment_back, np.ones(len(segments), bool)])
+        lines.arrows = np.concatenate([lines.arrows, np.array(arrows)])
+        lines.arrow_net = np.concatenate([lines.arrow_net, np.array(owners, np.int64)])
+        lines.arrow_back = np.concatenate([lines.arrow_back, np.ones(len(owners), bool)])
+    return lines

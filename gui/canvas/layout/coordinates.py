@@ -1,0 +1,213 @@
+"""Horizontal positions: a straight spine, straight trunks, and as little sideways drift as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from gui.canvas.layout.ranking import Ranks
+from gui.canvas.layout.types import Floats, LayeredGraph
+
+BOX_GAP = 24.0
+DUMMY_GAP = 12.0
+ROUNDS = 3
+SPINE_WEIGHT = 1e7
+DUMMY_WEIGHT = 6.0
+MAX_ALIGNED = 400  # longest layer whose straight pairs are chosen by weight
+ON_SPINE = 10**7  # added to a vertex's key so that the spine wins every comparison
+
+
+@dataclass(slots=True)
+class Alignment:
+    """Which vertices should stand straight above each other.
+
+    Attributes
+    ----------
+    above, below
+        The partner of every vertex in the neighbouring layer, or -1.
+    spine
+        Whether the vertex is on the spine: one longest path, kept straight at x = 0.
+    """
+
+    above: list[int]
+    below: list[int]
+    spine: list[bool]
+
+
+def align(graph: LayeredGraph, ranks: Ranks, net_source: list[int], place: list[int]) -> Alignment:
+    """Choose straight pairs that don't cross; the longest path wins every conflict, then trunks.
+
+    A vertex pairs with its principal neighbour when both prefer each other: upwards the deepest source,
+    downwards the one with the longest way to a sink.
+    """
+    boxes, up, down = graph.boxes, graph.up, graph.down
+    sources = np.array(net_source, np.int64)[graph.dummy_net] if len(graph.dummy_net) else np.zeros(0, np.int64)
+    up_key = np.concatenate([ranks.depth, ranks.depth[sources]])
+    down_key = np.concatenate([ranks.height, ranks.height[sources] - 1])
+    spine = _spine(graph, ranks)
+    on_spine = np.array(spine)
+    up_key[on_spine] += ON_SPINE
+    down_key[on_spine] += ON_SPINE
+    up_keys, down_keys = up_key.tolist(), down_key.tolist()
+
+    above = [-1] * len(graph.layer)
+    for layer in graph.layers[1:]:
+        pairs: list[tuple[int, int, int]] = []
+        for v in layer:
+            if not up[v]:
+                continue
+            u = up[v][0] if len(up[v]) == 1 else max(up[v], key=up_keys.__getitem__)
+            if len(down[u]) == 1 or max(down[u], key=down_keys.__getitem__) == v:
+                pairs.append((place[u], u, v))
+        for u, v in _uncrossed(pairs, spine, boxes):
+            above[v] = u
+    below = [-1] * len(above)
+    for v, u in enumerate(above):
+        if u >= 0:
+            below[u] = v
+    return Alignment(above, below, spine)
+
+
+def _spine(graph: LayeredGraph, ranks: Ranks) -> list[bool]:
+    """Trace one longest path from its end upwards."""
+    spine = [False] * len(graph.layer)
+    depth = ranks.depth.tolist()
+    vertex = int(np.argmax(ranks.depth))
+    while vertex >= 0:
+        spine[vertex] = True
+        higher = [u for u in graph.up[vertex] if u < graph.boxes and depth[u] == depth[vertex] - 1]
+        vertex = higher[0] if higher else -1
+    return spine
+
+
+def _uncrossed(pairs: list[tuple[int, int, int]], spine: list[bool], boxes: int) -> list[tuple[int, int]]:
+    """Heaviest set of pairs (place of u, u, v), given left to right by v, in which no two cross."""
+    count = len(pairs)
+    if all(pairs[i][0] < pairs[i + 1][0] for i in range(count - 1)):
+        return [(u, v) for _, u, v in pairs]
+    if count > MAX_ALIGNED:
+        kept, last = [], -1
+        for at, u, v in pairs:
+            if at > last:
+                kept.append((u, v))
+                last = at
+        return kept
+    best = [0.0] * count
+    previous = [-1] * count
+    for i, (at, u, v) in enumerate(pairs):
+        heaviest = 0.0
+        for j in range(i):
+            if best[j] > heaviest and pairs[j][0] < at:
+                heaviest, previous[i] = best[j], j
+        best[i] = heaviest + _pair_weight(u, v, spine, boxes)
+    i = max(range(count), key=best.__getitem__)
+    kept = []
+    while i >= 0:
+        kept.append((pairs[i][1], pairs[i][2]))
+        i = previous[i]
+    return kept
+
+
+def _pair_weight(u: int, v: int, spine: list[bool], boxes: int) -> float:
+    if spine[u] and spine[v]:
+        return 1e6
+    if u >= boxes and v >= boxes:
+        return 3.0
+    return 2.0 if u < boxes and v < boxes else 1.0
+
+
+def place_x(graph: LayeredGraph, alignment: Alignment, left: Floats, right: Floats) -> Floats:
+    """Position of every vertex, shape (N,); `left` and `right` are the extents beside it.
+
+    Each layer in turn is the least-squares fit of its desired positions under the separations, solved by
+    isotonic regression (pool adjacent violators). Pinning the spine keeps deep graphs from drifting sideways.
+    """
+    boxes, layers, spine = graph.boxes, graph.layers, alignment.spine
+    x = [0.0] * len(left)
+    weight = [SPINE_WEIGHT if on else (DUMMY_WEIGHT if v >= boxes else 1.0) for v, on in enumerate(spine)]
+    offsets = _separations(graph, spine, left.tolist(), right.tolist(), x)
+
+    def wanted(v: int, partner: list[int], near: list[list[int]], other: list[list[int]]) -> float:
+        if spine[v]:
+            return 0.0
+        if partner[v] >= 0:
+            return x[partner[v]]
+        return _mean(near[v] or other[v], x, x[v])
+
+    def sweep(which: Iterable[int], partner: list[int], near: list[list[int]], other: list[list[int]]) -> None:
+        for i in which:
+            layer = layers[i]
+            _fit(layer, offsets[i], [wanted(v, partner, near, other) for v in layer], weight, x)
+
+    for _ in range(ROUNDS):
+        sweep(range(len(layers)), alignment.above, graph.up, graph.down)
+        sweep(range(len(layers) - 1, -1, -1), alignment.below, graph.down, graph.up)
+    for layer, offset in zip(layers, offsets, strict=True):
+        _fit(layer, offset, [_settled(v, graph, alignment, x) for v in layer], weight, x)
+    return np.array(x)
+
+
+def _settled(v: int, graph: LayeredGraph, alignment: Alignment, x: list[float]) -> float:
+    """Last wish of a vertex: trunks stay, boxes stand between their straight partners."""
+    if v >= graph.boxes:
+        return x[v]
+    partners = [u for u in (alignment.above[v], alignment.below[v]) if u >= 0]
+    return _mean(partners or graph.up[v] + graph.down[v], x, x[v])
+
+
+def _mean(vertices: list[int], x: list[float], otherwise: float) -> float:
+    if len(vertices) == 1:
+        return x[vertices[0]]
+    return sum([x[u] for u in vertices]) / len(vertices) if vertices else otherwise
+
+
+def _separations(
+    graph: LayeredGraph, spine: list[bool], left: list[float], right: list[float], x: list[float]
+) -> list[list[float]]:
+    """Least distance of every vertex from the first of its layer; sets `x` to the tightest packing."""
+    boxes = graph.boxes
+    offsets = []
+    for layer in graph.layers:
+        at = 0.0
+        offset = [0.0]
+        middle = -1.0
+        for u, v in pairwise(layer):
+            gap = (BOX_GAP if u < boxes else DUMMY_GAP) + (BOX_GAP if v < boxes else DUMMY_GAP)
+            at += right[u] + left[v] + gap / 2
+            offset.append(at)
+        for v, o in zip(layer, offset, strict=True):
+            if spine[v]:
+                middle = o
+        shift = middle if middle >= 0 else at / 2
+        for v, o in zip(layer, offset, strict=True):
+            x[v] = o - shift
+        offsets.append(offset)
+    return offsets
+
+
+def _fit(layer: list[int], offset: list[float], wanted: list[float], weight: list[float], x: list[float]) -> None:
+    """Move a layer as close to the wanted positions as its separations allow."""
+    if len(layer) == 1:
+        x[layer[0]] = wanted[0]
+        return
+    means: list[float] = []
+    weights: list[float] = []
+    counts: list[int] = []
+    for v, want, o in zip(layer, wanted, offset, strict=True):
+        mean, total, count = want - o, weight[v], 1
+        while means and means[-1] >= mean:
+            w = weights.pop()
+            mean = (mean * total + means.pop() * w) / (total + w)
+            total += w
+            count += counts.pop()
+        means.append(mean)
+        weights.append(total)
+        counts.append(count)
+    i = 0
+    for mean, count in zip(means, counts, strict=True):
+        for _ in range(count):
+            x[layer[i]] = mean + offset[i]
+            i += 1

@@ -1,0 +1,172 @@
+"""Dummy trunks, and the order of the vertices within each layer."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable
+
+import numpy as np
+
+from gui.canvas.layout.cycles import grouped
+from gui.canvas.layout.types import Ints, LayeredGraph
+
+MAX_SWEEPS = 8
+STALLED = 2  # the sweeps fall into a cycle of two after a few rounds
+TRANSPOSE_ROUNDS = 3
+TRANSPOSE_WIDTH = 200  # wider layers keep their barycentre order
+TRANSPOSE_PAIRS = 400
+
+
+def layered_graph(rank: Ints, source: Ints, target: Ints, net: Ints) -> LayeredGraph:
+    """Put one trunk of dummies under every net, down to the layer above its last target.
+
+    Edges must point to a lower layer and be distinct by (net, target).
+    """
+    count = len(rank)
+    nets, first, which = np.unique(net, return_index=True, return_inverse=True)
+    net_source = source[first]
+    top = rank[net_source]
+    bottom = np.zeros(len(nets), np.int64)
+    np.maximum.at(bottom, which, rank[target])
+
+    length = np.maximum(bottom - top - 1, 0)
+    offset = np.concatenate([[0], np.cumsum(length)])
+    total = int(offset[-1])
+    owner = np.repeat(np.arange(len(nets)), length)
+    dummies = count + np.arange(total)
+    dummy_layer = np.arange(total) - offset[owner] + top[owner] + 1
+
+    trunk_top = np.where(dummy_layer == top[owner] + 1, net_source[owner], dummies - 1)
+    tap = count + offset[which] + rank[target] - top[which] - 2
+    tap_top = np.where(rank[target] == top[which] + 1, source, tap)
+
+    layer = np.concatenate([rank, dummy_layer])
+    edge_top = np.concatenate([trunk_top, tap_top])
+    edge_bottom = np.concatenate([dummies, target])
+    vertices = count + total
+    return LayeredGraph(
+        boxes=count,
+        layer=layer,
+        layers=grouped(int(layer.max()) + 1, layer, np.arange(vertices)),
+        up=grouped(vertices, edge_bottom, edge_top),
+        down=grouped(vertices, edge_top, edge_bottom),
+        edge_top=edge_top,
+        edge_bottom=edge_bottom,
+        edge_net=np.concatenate([nets[owner], net]),
+        dummy_net=nets[owner],
+    )
+
+
+def order_layers(graph: LayeredGraph) -> list[int]:
+    """Reorder `graph.layers` in place for few crossings and return every vertex's place in its layer."""
+    layers = graph.layers
+    place = [0] * len(graph.layer)
+    for layer in layers:
+        _number(layer, place)
+    best = [layer[:] for layer in layers]
+    fewest = count_crossings(layers, graph.down, place)
+    stalled = 0
+    for sweep in range(MAX_SWEEPS):
+        if fewest == 0 or stalled == STALLED:
+            break
+        if sweep % 2 == 0:
+            _barycentre_sweep(layers, range(1, len(layers)), graph.up, place)
+        else:
+            _barycentre_sweep(layers, range(len(layers) - 2, -1, -1), graph.down, place)
+        crossings = count_crossings(layers, graph.down, place)
+        if crossings < fewest:
+            fewest, best, stalled = crossings, [layer[:] for layer in layers], 0
+        else:
+            stalled += 1
+    layers[:] = best
+    for layer in layers:
+        _number(layer, place)
+    if fewest:
+        _transpose(graph, place)
+    return place
+
+
+def count_crossings(layers: list[list[int]], down: list[list[int]], place: list[int]) -> int:
+    """Number of pairs of edges that cross between neighbouring layers."""
+    crossings = 0
+    for layer in layers:
+        ends: list[int] = []  # sorted places of the lower ends seen so far, left to right
+        for vertex in layer:
+            heads = down[vertex]
+            if not heads:
+                continue
+            new = [place[heads[0]]] if len(heads) == 1 else sorted([place[head] for head in heads])
+            if ends and new[0] < ends[-1]:
+                for end in new:
+                    crossings += len(ends) - bisect_right(ends, end)
+                for end in new:
+                    insort(ends, end)
+            else:
+                ends += new
+    return crossings
+
+
+def _number(layer: list[int], place: list[int]) -> None:
+    for i, vertex in enumerate(layer):
+        place[vertex] = i
+
+
+def _barycentre_sweep(layers: list[list[int]], which: Iterable[int], near: list[list[int]], place: list[int]) -> None:
+    """Sort each layer by the mean place of its neighbours in the layer done before.
+
+    Plain lists on purpose: layers are narrow, and an array per layer costs more than it saves.
+    """
+    for index in which:
+        layer = layers[index]
+        if len(layer) < 2:
+            continue
+        keys: list[float] = []
+        last = -1.0
+        is_sorted = True
+        for vertex in layer:
+            neighbours = near[vertex]
+            count = len(neighbours)
+            if count == 1:
+                key: float = place[neighbours[0]]
+            elif count == 0:
+                key = last
+            else:
+                key = sum([place[u] for u in neighbours]) / count
+            if key < last:
+                is_sorted = False
+            last = key
+            keys.append(key)
+        if not is_sorted:
+            layer[:] = [layer[i] for i in sorted(range(len(layer)), key=keys.__getitem__)]
+            _number(layer, place)
+
+
+def _transpose(graph: LayeredGraph, place: list[int]) -> None:
+    """Swap neighbours in a layer wherever that saves crossings, a few rounds."""
+    for _ in range(TRANSPOSE_ROUNDS):
+        saved = 0
+        for layer in graph.layers:
+            if len(layer) > TRANSPOSE_WIDTH:
+                continue
+            for i in range(len(layer) - 1):
+                left, right = layer[i], layer[i + 1]
+                gain = _swap_gain(graph.up[left], graph.up[right], place)
+                gain += _swap_gain(graph.down[left], graph.down[right], place)
+                if gain > 0:
+                    layer[i], layer[i + 1] = right, left
+                    place[right], place[left] = i, i + 1
+                    saved += gain
+        if not saved:
+            break
+
+
+def _swap_gain(left: list[int], right: list[int], place: list[int]) -> int:
+    """Crossings saved on one side when two neighbours with these ends change places."""
+    if not left or not right or len(left) * len(right) > TRANSPOSE_PAIRS:
+        return 0
+    gain = 0
+    for a in left:
+        at = place[a]
+        for b in right:
+            gain += (at > place[b]) - (at < place[b])
+    return gain

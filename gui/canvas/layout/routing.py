@@ -1,0 +1,186 @@
+"""Vertical positions, ports, lines, arrowheads and label places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gui.canvas.layout.types import Bools, Floats, Ints, LayeredGraph, LayoutInput
+
+CHANNEL = 28.0  # least height between two layers in which lines may slant
+LABEL_BAND = 15.0  # straight part below a layer whose outputs carry labels
+LABEL_OFFSET = 6.0
+PORT_STEP = 14.0
+PORT_MARGIN = 8.0
+LANE_GAP = 18.0
+
+
+@dataclass(slots=True)
+class Lines:
+    """Lines, arrowheads and labels of a layout, as in `Layout`."""
+
+    segments: Floats
+    segment_net: Ints
+    segment_back: Bools
+    arrows: Floats
+    arrow_net: Ints
+    arrow_back: Bools
+    labels: Floats
+    label_net: Ints
+
+
+@dataclass(slots=True)
+class Bands:
+    """Vertical structure: layer i holds boxes from `top` to `bottom`, slants from `slant` to the next top."""
+
+    top: Floats
+    bottom: Floats
+    slant: Floats
+
+
+def bands(graph: LayeredGraph, data: LayoutInput, x: Floats) -> Bands:
+    """Heights of layers and of the channels between them, which grow with the number and span of bends."""
+    count = len(graph.layers)
+    height = np.zeros(count)
+    np.maximum.at(height, graph.layer[: graph.boxes], data.height)
+    upper = graph.layer[graph.edge_top]
+    span = np.abs(x[graph.edge_top] - x[graph.edge_bottom])
+    bends = np.bincount(upper[span > 1.0], minlength=count)
+    widest = np.zeros(count)
+    np.maximum.at(widest, upper, span)
+    labelled = (graph.edge_top < graph.boxes) & (data.label_width[graph.edge_net] > 0)
+    band = np.where(np.bincount(upper[labelled], minlength=count) > 0, LABEL_BAND, 0.0)
+    slants = CHANNEL + np.minimum(54.0, 3.0 * bends) + np.clip((widest - 240.0) * 0.05, 0.0, 900.0)
+    top = np.concatenate([[0.0], np.cumsum(height + band + np.rint(slants))])[:count]
+    return Bands(top, top + height, top + height + band)
+
+
+def route(graph: LayeredGraph, data: LayoutInput, x: Floats, layers: Bands) -> Lines:
+    """Lines of all edges of the layered graph; `x` is the middle of every vertex."""
+    boxes, upper, lower = graph.boxes, graph.edge_top, graph.edge_bottom
+    top_x, bottom_x = x[upper].copy(), x[lower].copy()
+    _spread_outputs(graph, data, x, top_x)
+    _spread_inputs(graph, data, x, top_x, bottom_x)
+    slant_top = layers.slant[graph.layer[upper]]
+    slant_bottom = layers.top[graph.layer[lower]]
+
+    slants = np.stack([top_x, slant_top, bottom_x, slant_bottom], 1)
+    from_box = np.flatnonzero(upper < boxes)
+    source = upper[from_box]
+    box_bottom = layers.top[graph.layer[source]] + data.height[source]
+    stubs = np.stack([top_x[from_box], box_bottom, top_x[from_box], slant_top[from_box]], 1)
+    dummies = np.arange(boxes, len(x))
+    layer = graph.layer[dummies]
+    passes = np.stack([x[dummies], layers.top[layer], x[dummies], layers.slant[layer]], 1)
+
+    segments, segment_net = merge_vertical(
+        np.concatenate([slants, stubs, passes]),
+        np.concatenate([graph.edge_net, graph.edge_net[from_box], graph.dummy_net]),
+    )
+    into_box = lower < boxes
+    labels, label_net = _labels(graph, data, top_x, bottom_x, layers)
+    return Lines(
+        segments=segments,
+        segment_net=segment_net,
+        segment_back=np.zeros(len(segments), bool),
+        arrows=np.stack([bottom_x[into_box], slant_bottom[into_box]], 1),
+        arrow_net=graph.edge_net[into_box],
+        arrow_back=np.zeros(int(into_box.sum()), bool),
+        labels=labels,
+        label_net=label_net,
+    )
+
+
+def merge_vertical(segments: Floats, net: Ints) -> tuple[Floats, Ints]:
+    """Join vertical pieces of one net that continue or overlap each other."""
+    vertical = np.abs(segments[:, 0] - segments[:, 2]) < 0.5
+    lines, owner = segments[vertical], net[vertical]
+    if not len(lines):
+        return segments, net
+    order = np.lexsort((lines[:, 1], np.rint(lines[:, 0]), owner))
+    lines, owner = lines[order], owner[order]
+    starts = np.ones(len(lines), bool)
+    starts[1:] = (
+        (owner[1:] != owner[:-1]) | (np.abs(lines[1:, 0] - lines[:-1, 0]) > 0.6) | (lines[1:, 1] > lines[:-1, 3] + 0.5)
+    )
+    first = np.flatnonzero(starts)
+    joined = np.stack([lines[first, 0], lines[first, 1], lines[first, 0], np.maximum.reduceat(lines[:, 3], first)], 1)
+    return np.concatenate([joined, segments[~vertical]]), np.concatenate([owner[first], net[~vertical]])
+
+
+def _spread_inputs(graph: LayeredGraph, data: LayoutInput, x: Floats, top_x: Floats, bottom_x: Floats) -> None:
+    """Give each edge into a box its own place on the top side, left to right as the edges come."""
+    edges = np.flatnonzero(graph.edge_bottom < graph.boxes)
+    box = graph.edge_bottom[edges]
+    order = np.lexsort((top_x[edges], box))
+    edges, box = edges[order], box[order]
+    bottom_x[edges] = x[box] + _port_offsets(box, top_x[edges] - x[box], data.width)
+
+
+def _spread_outputs(graph: LayeredGraph, data: LayoutInput, x: Floats, top_x: Floats) -> None:
+    """Give each net of a box its own place on the bottom side, left to right as the nets go."""
+    edges = np.flatnonzero(graph.edge_top < graph.boxes)
+    if not len(edges):
+        return
+    nets, which = np.unique(graph.edge_net[edges], return_inverse=True)
+    box = np.zeros(len(nets), np.int64)
+    box[which] = graph.edge_top[edges]
+    mean = np.bincount(which, x[graph.edge_bottom[edges]]) / np.bincount(which)
+    order = np.lexsort((mean, box))
+    offset = np.zeros(len(nets))
+    offset[order] = _port_offsets(box[order], mean[order] - x[box[order]], data.width)
+    top_x[edges] = x[graph.edge_top[edges]] + offset[which]
+
+
+def _port_offsets(box: Ints, lean: Floats, width: Floats) -> Floats:
+    """Offsets from the middle of each box for its ports; `box` is grouped, `lean` ascends within a group.
+
+    The straightest line of a box, if it is nearly straight, keeps the middle, so that chains have no kinks.
+    """
+    if not len(box):
+        return np.zeros(0)
+    starts = np.flatnonzero(np.r_[True, box[1:] != box[:-1]])
+    sizes = np.diff(np.r_[starts, len(box)])
+    group = np.repeat(np.arange(len(starts)), sizes)
+    index = np.arange(len(box)) - starts[group]
+    straightest = np.minimum.reduceat(np.abs(lean), starts)
+    at_pivot = np.abs(lean) == straightest[group]
+    pivot = np.minimum.reduceat(np.where(at_pivot, index, len(box)), starts)
+    centre = np.where(straightest < PORT_STEP, pivot, (sizes - 1) / 2)
+    reach = np.maximum(np.maximum(centre, sizes - 1 - centre), 1.0)
+    room = (width[box[starts]] / 2 - PORT_MARGIN) / reach
+    step = np.minimum(PORT_STEP, np.maximum(room, 0.0))
+    offsets: Floats = (index - centre[group]) * step[group]
+    return offsets
+
+
+def _labels(
+    graph: LayeredGraph, data: LayoutInput, top_x: Floats, bottom_x: Floats, layers: Bands
+) -> tuple[Floats, Ints]:
+    """One label a net: below its source or, where a box has several outputs, at the far end of the first line."""
+    edges = np.flatnonzero((graph.edge_top < graph.boxes) & (data.label_width[graph.edge_net] > 0))
+    nets, first = np.unique(graph.edge_net[edges], return_index=True)
+    edges = edges[first]
+    source = graph.edge_top[edges]
+    outputs = np.bincount(source, minlength=graph.boxes)[source] if len(source) else np.zeros(0, np.int64)
+    layer = graph.layer[source]
+    bottom = layers.top[layer] + data.height[source]
+    near = np.stack([top_x[edges] + LABEL_OFFSET, (bottom + layers.slant[layer]) / 2 + 1.0], 1)
+    far = np.stack([bottom_x[edges] + LABEL_OFFSET, layers.top[layer + 1] - LABEL_BAND / 2 - 3.0], 1)
+    places = np.where((outputs > 1)[:, None], far, near)
+    keep = _apart(places, data.label_width[nets])
+    return places[keep], nets[keep]
+
+
+def _apart(places: Floats, widths: Floats) -> Bools:
+    """Drop labels that would run into the one to their left on the same line."""
+    keep = np.ones(len(places), bool)
+    row, end = -1.0, 0.0
+    for i in np.lexsort((places[:, 0], np.rint(places[:, 1] / LABEL_BAND))).tolist():
+        y = round(places[i, 1] / LABEL_BAND)
+        if y == row and places[i, 0] < end:
+            keep[i] = False
+            continue
+        row, end = y, places[i, 0] + widths[i]
+    return keep
