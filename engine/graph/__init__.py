@@ -1,0 +1,1 @@
+"""The intermediate representation: models, graphs, nodes, tensors, and how a file becomes one."""

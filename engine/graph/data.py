@@ -1,0 +1,101 @@
+"""Stored values of tensors: read on demand, as views of the mapped file wherever its layout allows."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from engine.dtypes import DType
+from engine.errors import DataError
+
+
+@dataclass(slots=True, eq=False)
+class TensorData:
+    """The value of a constant: dims, dtype, where its bytes are, and the array once it has been asked for.
+
+    `read` gives the array of shape `dims`; it raises `DataError` when the bytes are missing or too few. `location`
+    says in words where the bytes are ("in the model file, byte 1024", "weights.bin, byte 0").
+    `nbytes` is the stored size in bytes, 4- and 2-bit types packed (0 where unknown, as for strings).
+    """
+
+    name: str
+    dtype: DType
+    dims: tuple[int, ...]
+    location: str
+    nbytes: int
+    read: Callable[[], np.ndarray] = field(repr=False)
+    problem: str = ""  # why the data can't be read, found while loading; empty when nothing is known against it
+    _array: np.ndarray | None = field(default=None, repr=False)
+
+    def array(self) -> np.ndarray:
+        """The value, shape `dims`, read-only; read once, then kept.
+
+        Raises
+        ------
+        DataError: the stored bytes cannot be had; the message names the tensor and the reason.
+        """
+        if self._array is None:
+            if self.problem:
+                raise DataError(self.problem)
+            array = self.read()
+            # BLAS copies an unaligned operand at every call, so one aligned copy now is the cheaper choice.
+            if not array.flags.aligned:
+                array = np.array(array)
+            array.flags.writeable = False
+            self._array = array
+        return self._array
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.dims)
+
+
+@dataclass(slots=True, eq=False)
+class SparseData:
+    """A sparse constant in COO form: `values` [n], `indices` [n] (linear) or [n, rank], over a dense shape `dims`."""
+
+    name: str
+    values: TensorData
+    indices: TensorData
+    dims: tuple[int, ...]
+
+    @property
+    def dtype(self) -> DType:
+        return self.values.dtype
+
+    @property
+    def nbytes(self) -> int:
+        return self.values.nbytes + self.indices.nbytes
+
+    @property
+    def problem(self) -> str:
+        return self.values.problem or self.indices.problem
+
+    @property
+    def location(self) -> str:
+        return self.values.location
+
+    @property
+    def size(self) -> int:
+        return prod(self.dims)
+
+    def array(self) -> np.ndarray:
+        """The dense value, shape `dims`.
+
+        Raises
+        ------
+        DataError: values or indices cannot be read, or an index lies outside `dims`.
+        """
+        values, indices = self.values.array(), self.indices.array()
+        dense = np.zeros(self.dims, self.dtype.numpy)
+        try:
+            if indices.ndim == 2:
+                dense[tuple(indices.T)] = values
+            else:
+                dense.reshape(-1)[indices] = values
+        except IndexError as error:
+            raise DataError(f"sparse tensor {self.name!r}: an index lies outside its shape {self.dims}") from error
+        return dense

@@ -1,0 +1,38 @@
+"""Half-precision arithmetic: operators that add up many terms compute in float32 and round their result once."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import ml_dtypes
+import numpy as np
+
+HALF = frozenset({np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)})
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def wide(x: Any) -> Any:
+    """The array in the precision that sums are taken in: float32 for float16 and bfloat16, else as it is."""
+    return x.astype(np.float32) if x.dtype in HALF else x
+
+
+def in_float32(function: F) -> F:
+    """Make a kernel widen its half-precision inputs to float32 and round its float32 results back to that dtype."""
+
+    @wraps(function)
+    def widened(ctx: Any, *inputs: Any, **attributes: Any) -> Any:
+        half = next((x.dtype for x in inputs if x is not None and x.dtype in HALF), None)
+        if half is None:
+            return function(ctx, *inputs, **attributes)
+        outputs = function(ctx, *(None if x is None else wide(x) for x in inputs), **attributes)
+        if isinstance(outputs, tuple):
+            return tuple(_narrow(y, half) for y in outputs)
+        return _narrow(outputs, half)
+
+    return widened  # type: ignore[return-value]
+
+
+def _narrow(y: Any, half: np.dtype) -> Any:
+    return y.astype(half) if y is not None and y.dtype == np.float32 else y

@@ -1,0 +1,1 @@
+"""Execution providers: who computes a node, apart from what the node means."""
