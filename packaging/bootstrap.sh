@@ -56,8 +56,7 @@ make_venv() {
 install_python_packages() {
     case $purpose in
         run) extras="" ;;
-        test) extras="[test]" ;;
-        package) extras="[test,package]" ;;
+        test | package) extras="[test,package]" ;;
         *) die "unknown purpose: $purpose" ;;
     esac
     say "installing Python packages for $purpose (the first time takes some minutes)"

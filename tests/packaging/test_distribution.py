@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 import tomllib
@@ -67,8 +66,6 @@ class FakePyInstaller:
 
 @pytest.fixture(scope="module")
 def build() -> FakePyInstaller:
-    if importlib.util.find_spec("PyInstaller") is None:
-        pytest.skip("PyInstaller is not installed: it comes with `make package`")
     fake = FakePyInstaller()
     spec = ROOT / "packaging" / "oinfer.spec"
     names = {
