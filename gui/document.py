@@ -1,0 +1,237 @@
+"""The document of one window: its model, the graph shown, the one selection with its history, the last run.
+
+Panes read the document and listen to its signals; they never talk to each other. Everything slow runs as a job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+import engine
+from engine.graph.ir import Graph, Model, Node, Tensor
+from engine.graph.types import Type
+from gui.errors import explain
+from gui.history import History, Place
+from gui.index import ModelIndex
+from gui.jobs import Function, Job, JobRunner, Task
+
+Item: TypeAlias = "Node | Tensor | None"
+
+
+@dataclass(slots=True, eq=False)
+class RunState:
+    """What the last run left behind; every field may be empty, since a run can be stopped or fail half way.
+
+    `node_ms` is the median per node, `values` the tensors that were kept, `observed` the types they had. `disagreement`
+    is each node's largest relative difference against the CPU.
+    """
+
+    comparison: Any = None
+    result: Any = None
+    node_ms: dict[Node, float] = field(default_factory=dict)
+    placements: dict[Node, Any] = field(default_factory=dict)
+    values: dict[Tensor, Any] = field(default_factory=dict)
+    observed: dict[Tensor, Type] = field(default_factory=dict)
+    disagreement: dict[Node, float] = field(default_factory=dict)
+    dims: dict[str, int] = field(default_factory=dict)
+    partial: bool = False
+
+
+class Document(QObject):
+    """One model and what is being looked at.
+
+    Signals: `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
+    `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `busy_changed(text, done, total)`
+    (text is empty when idle) and `failed(title, message)`.
+    """
+
+    model_changed = Signal()
+    graph_changed = Signal(object)
+    selection_changed = Signal(object)
+    history_changed = Signal()
+    problems_changed = Signal()
+    run_changed = Signal()
+    providers_changed = Signal()
+    busy_changed = Signal(str, int, int)
+    failed = Signal(str, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.path: str | None = None
+        self.model: Model | None = None
+        self.index: ModelIndex | None = None
+        self.graph: Graph | None = None
+        self.selection: Item = None
+        self.layouts: dict[Graph, Any] = {}
+        self.run: RunState | None = None
+        self.providers: list[str] = []
+        self.jobs = JobRunner(self)
+        self._history = History()
+        self._foreground: list[Job] = []
+        self._loading: Job | None = None
+
+    # Opening
+
+    def open(self, path: str | Path) -> None:
+        """Read the model at `path` in the background; the one shown stays until it has been read.
+
+        Ends in `model_changed` or in `failed`.
+        """
+        path = str(path)
+        if self._loading:
+            self._loading.cancel()
+
+        def loaded(result: tuple[Model, ModelIndex]) -> None:
+            self._set_model(*result, path)
+
+        def failed(error: Exception) -> None:
+            self.failed.emit(f"Could not open {Path(path).name or path}", explain(error, path))
+
+        self._loading = self.start(f"Opening {Path(path).name}", lambda task: _load(path, task), loaded, failed)
+
+    def reload(self) -> None:
+        """Read the file again, keeping the selection where it still exists."""
+        if self.path:
+            self.open(self.path)
+
+    def _set_model(self, model: Model, index: ModelIndex, path: str) -> None:
+        again = path == self.path
+        place = self._history.current if again else None
+        self.path, self.model, self.index, self.run = path, model, index, None
+        self.layouts.clear()
+        self._history.clear()
+        graph, selection = _find_again(place, index) if place else (None, None)
+        self.graph, self.selection = graph or model.graph, selection
+        self._history.visit(Place(self.graph, self.selection))
+        self.model_changed.emit()
+        self.graph_changed.emit(self.graph)
+        self.selection_changed.emit(self.selection)
+        self.problems_changed.emit()
+        self.run_changed.emit()
+        self.history_changed.emit()
+
+    # What is looked at
+
+    def select(self, item: Item) -> None:
+        """Select a node, a tensor or nothing; its graph is shown where another one is."""
+        if item is self.selection:
+            return
+        self._go(Place(item.graph if item is not None else self.graph, item))
+        self._visit()
+
+    def show_graph(self, graph: Graph) -> None:
+        """Show a graph of this model, with nothing selected unless it is shown already."""
+        if graph is not self.graph:
+            self._go(Place(graph, None))
+            self._visit()
+
+    def back(self) -> None:
+        self._travel(self._history.back())
+
+    def forward(self) -> None:
+        self._travel(self._history.forward())
+
+    @property
+    def can_go_back(self) -> bool:
+        return self._history.can_go_back
+
+    @property
+    def can_go_forward(self) -> bool:
+        return self._history.can_go_forward
+
+    def _visit(self) -> None:
+        self._history.visit(Place(self.graph, self.selection))
+        self.history_changed.emit()
+
+    def _travel(self, place: Place | None) -> None:
+        if place:
+            self._go(place)
+            self.history_changed.emit()
+
+    def _go(self, place: Place) -> None:
+        graph_changes = place.graph is not self.graph
+        self.graph, self.selection = place.graph, place.item
+        if graph_changes:
+            self.graph_changed.emit(self.graph)
+        self.selection_changed.emit(self.selection)
+
+    # Runs
+
+    def set_run(self, run: RunState | None) -> None:
+        """Replace the results of the last run."""
+        self.run = run
+        self.run_changed.emit()
+
+    def set_providers(self, names: Sequence[str]) -> None:
+        """The providers to try, in order."""
+        if list(names) != self.providers:
+            self.providers = list(names)
+            self.providers_changed.emit()
+
+    # Jobs the user waits for
+
+    def start(
+        self,
+        text: str,
+        function: Function,
+        on_success: Callable[[Any], None] | None = None,
+        on_failure: Callable[[Exception], None] | None = None,
+    ) -> Job:
+        """Run a job that the window shows as busy and that `cancel` stops; see `JobRunner.start`."""
+        job = self.jobs.start(function, on_success, on_failure)
+        self._foreground.append(job)
+        job.progress.connect(self.busy_changed)
+        job.finished.connect(self._job_finished)
+        self.busy_changed.emit(text, 0, 0)
+        return job
+
+    def cancel(self) -> None:
+        """Stop every job the user waits for."""
+        for job in self._foreground:
+            job.cancel()
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._foreground)
+
+    def close(self, timeout_ms: int = 3000) -> bool:
+        """Stop all jobs and wait for them, at most `timeout_ms`; whether all have ended."""
+        return self.jobs.shutdown(timeout_ms)
+
+    @Slot()
+    def _job_finished(self) -> None:
+        job = self.sender()
+        self._foreground = [j for j in self._foreground if j is not job]
+        if job is self._loading:
+            self._loading = None
+        if not self._foreground:
+            self.busy_changed.emit("", 0, 0)
+
+
+def _load(path: str, task: Task) -> tuple[Model, ModelIndex]:
+    name = Path(path).name
+    task.report(f"Reading {name}", 0, 3)
+    model = engine.load(path)
+    task.check()
+    task.report("Inferring shapes", 1, 3)
+    engine.infer(model)
+    task.check()
+    task.report("Indexing", 2, 3)
+    return model, ModelIndex.of(model)
+
+
+def _find_again(place: Place, index: ModelIndex) -> tuple[Graph | None, Item]:
+    """The same place in a model that was read anew, by name."""
+    item: Item = None
+    if isinstance(place.item, Node):
+        item = index.nodes.get(place.item.qualified_name)
+    elif isinstance(place.item, Tensor):
+        item = index.tensors.get(place.item.qualified_name)
+    if item is not None:
+        return item.graph, item
+    return (index.graphs.get(place.graph.prefix) if place.graph else None), None

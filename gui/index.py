@@ -1,0 +1,49 @@
+"""What the panes look up in a model: names, graphs, totals. Made once per model, away from the GUI thread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from engine.graph.ir import Graph, Model, Node, Tensor
+
+
+@dataclass(slots=True)
+class ModelIndex:
+    """Qualified names of all nodes and tensors, graphs by their prefix, and the totals of the stored data.
+
+    `parameters` counts the elements of floating-point constants and of those stored in 8 bits or less (quantised
+    weights); wider integers are indices and shapes. `nbytes` is the stored size of all constants.
+    """
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    graphs: dict[str, Graph] = field(default_factory=dict)
+    histogram: Counter[str] = field(default_factory=Counter)
+    parameters: int = 0
+    nbytes: int = 0
+
+    @classmethod
+    def of(cls, model: Model) -> ModelIndex:
+        index = cls()
+        for graph in model.graph.walk():
+            index.graphs[graph.prefix] = graph
+            index.nodes.update((node.qualified_name, node) for node in graph.nodes)
+            index.histogram.update(node.qualified_op for node in graph.nodes)
+            prefix = graph.prefix
+            for name, tensor in graph.tensors.items():
+                index.tensors[prefix + name] = tensor
+                index._count(tensor)
+        return index
+
+    def _count(self, tensor: Tensor) -> None:
+        data = tensor.data
+        if data is None:
+            return
+        self.nbytes += data.nbytes
+        if data.dtype.kind == "float" or (data.dtype.kind in ("int", "uint") and data.dtype.bits <= 8):
+            self.parameters += data.size
+
+    @property
+    def node_count(self) -> int:
+        return len(self.nodes)

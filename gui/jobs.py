@@ -1,0 +1,172 @@
+"""Work away from the GUI thread: a function runs on a pool, its progress and its end arrive back as Qt signals.
+
+    job = runner.start(read, on_success=show, on_failure=complain)
+
+`read(task)` runs on a pool thread and reports and asks through its `Task`; the callbacks run on the GUI thread. A job
+that was cancelled delivers neither result nor failure, however late its function notices.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from PySide6.QtCore import QObject, QThreadPool, Signal, Slot
+
+from engine.errors import RunCancelled
+
+REPORTS_PER_SECOND = 30
+
+
+class Cancelled(Exception):
+    """Raised by `Task.check` where the job has been cancelled."""
+
+
+class Task:
+    """What the function of a job is given: a cancel token and a way to say how far it is. Knows no Qt."""
+
+    __slots__ = ("_cancelled", "_due", "_publish")
+
+    def __init__(self, publish: Callable[[str, int, int], None]) -> None:
+        self._publish = publish
+        self._cancelled = threading.Event()
+        self._due = 0.0
+
+    def cancel(self) -> None:
+        """Ask the function to stop; from any thread."""
+        self._cancelled.set()
+
+    def cancelled(self) -> bool:
+        """Whether the function should stop; cheap enough to ask between any two steps."""
+        return self._cancelled.is_set()
+
+    def check(self) -> None:
+        """Leave the function if it should stop.
+
+        Raises
+        ------
+        Cancelled
+        """
+        if self.cancelled():
+            raise Cancelled
+
+    def report(self, text: str, done: int = 0, total: int = 0) -> None:
+        """Say which phase runs and how far it is; reports that come too fast for a screen are dropped."""
+        now = time.monotonic()
+        if now >= self._due or done == total:
+            self._due = now + 1 / REPORTS_PER_SECOND
+            self._publish(text, done, total)
+
+
+Function: TypeAlias = Callable[[Task], Any]
+
+
+class Job(QObject):
+    """One function on its way: `progress(text, done, total)` while it runs, `finished()` always, and last.
+
+    Lives in the GUI thread; only `_run` executes on the pool.
+    """
+
+    progress = Signal(str, int, int)
+    finished = Signal()
+    _reported = Signal(str, int, int)
+    _ended = Signal(object, object)
+
+    def __init__(
+        self,
+        function: Function,
+        on_success: Callable[[Any], None] | None,
+        on_failure: Callable[[Exception], None] | None,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._function = function
+        self._on_success = on_success
+        self._on_failure = on_failure
+        self.task = Task(self._reported.emit)
+        self._reported.connect(self._forward)
+        self._ended.connect(self._deliver)
+
+    def cancel(self) -> None:
+        """Stop as soon as the function asks; no callback but `finished` follows."""
+        self.task.cancel()
+
+    @property
+    def cancelled(self) -> bool:
+        return self.task.cancelled()
+
+    def _run(self) -> None:
+        try:
+            result, error = self._function(self.task), None
+        except (Cancelled, RunCancelled):
+            self.task.cancel()
+            result, error = None, None
+        except Exception as caught:  # noqa: BLE001 - every failure is the caller's to show
+            result, error = None, caught
+        self._ended.emit(result, error)
+
+    @Slot(str, int, int)
+    def _forward(self, text: str, done: int, total: int) -> None:
+        if not self.cancelled:
+            self.progress.emit(text, done, total)
+
+    @Slot(object, object)
+    def _deliver(self, result: object, error: Exception | None) -> None:
+        try:
+            if self.cancelled:
+                return
+            if error is None and self._on_success:
+                self._on_success(result)
+            elif error is not None and self._on_failure:
+                self._on_failure(error)
+            elif error is not None:
+                raise error
+        finally:
+            self.finished.emit()
+
+
+class JobRunner(QObject):
+    """Starts jobs on a pool of its own and keeps them alive until they have delivered."""
+
+    def __init__(self, parent: QObject | None = None, threads: int = 4) -> None:
+        super().__init__(parent)
+        self._pool = QThreadPool()
+        self._pool.setMaxThreadCount(threads)
+        self._jobs: set[Job] = set()
+
+    def start(
+        self,
+        function: Function,
+        on_success: Callable[[Any], None] | None = None,
+        on_failure: Callable[[Exception], None] | None = None,
+    ) -> Job:
+        """Run `function(task)` on the pool. An exception nobody handles ends in `sys.excepthook`, on the GUI thread."""
+        job = Job(function, on_success, on_failure, self)
+        self._jobs.add(job)
+        job.finished.connect(self._forget)
+        self._pool.start(job._run)
+        return job
+
+    @property
+    def active(self) -> int:
+        """Number of jobs that have not delivered yet."""
+        return len(self._jobs)
+
+    def cancel_all(self) -> None:
+        for job in self._jobs:
+            job.cancel()
+
+    def shutdown(self, timeout_ms: int = 3000) -> bool:
+        """Cancel everything and wait, at most `timeout_ms`; whether all functions have returned by then."""
+        self.cancel_all()
+        self._pool.clear()
+        return self._pool.waitForDone(timeout_ms)
+
+    @Slot()
+    def _forget(self) -> None:
+        job = self.sender()
+        if isinstance(job, Job):
+            self._jobs.discard(job)
+            job.deleteLater()

@@ -1,0 +1,1 @@
+"""The panes: each reads the document, and none knows another."""

@@ -1,0 +1,165 @@
+"""How the program looks: two palettes, the style sheet made from them, and the switch between them.
+
+`ThemeManager` follows the system's light or dark setting until the user picks one. Widgets that paint for themselves
+read the colours off `Theme` and listen to `ThemeManager.changed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyqtgraph
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+from PySide6.QtWidgets import QApplication, QStyleFactory
+
+from gui.stylesheet import stylesheet
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours by their role, as ``#rrggbb``."""
+
+    name: str
+    dark: bool
+    window: str  # panes, bars, menus
+    canvas: str  # behind the graph and the plots
+    raised: str  # boxes on the canvas, tooltips
+    field: str  # line edits, buttons
+    line: str  # hairlines
+    text: str
+    muted: str
+    faint: str  # what matters least, such as a default value
+    accent: str
+    on_accent: str
+    selection: str  # behind what is selected
+    hover: str
+    good: str
+    warning: str
+    error: str
+    neutral: str  # the second series of a plot
+
+    def color(self, role: str) -> QColor:
+        """The colour of a role, such as ``theme.color("muted")``."""
+        return QColor(getattr(self, role))
+
+
+LIGHT = Theme(
+    name="light", dark=False, window="#ffffff", canvas="#fafbfc", raised="#ffffff", field="#f4f5f7", line="#dfe2e8",
+    text="#1b1f27", muted="#5f6878", faint="#7b8494", accent="#1f6feb", on_accent="#ffffff", selection="#e3edff",
+    hover="#f0f3f8", good="#12803c", warning="#b45309", error="#c62828", neutral="#858c9a",
+)  # fmt: skip
+
+DARK = Theme(
+    name="dark", dark=True, window="#22252b", canvas="#17191d", raised="#2a2e36", field="#1b1d22", line="#343840",
+    text="#e6e8ec", muted="#9aa2b0", faint="#858d9b", accent="#6ea8ff", on_accent="#0d1728", selection="#2b3a55",
+    hover="#2a2e36", good="#3fb97a", warning="#e0a33a", error="#f07a72", neutral="#858c9a",
+)  # fmt: skip
+
+MODES = ("system", "light", "dark")
+
+
+def ui_font(scale: float = 1.0) -> QFont:
+    """The application's font, scaled."""
+    font = QFont(QApplication.font())
+    font.setPointSizeF(font.pointSizeF() * scale)
+    return font
+
+
+def mono_font(scale: float = 0.92) -> QFont:
+    """The fixed-width face for shapes and numbers, a little smaller since it runs wide."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPointSizeF(QApplication.font().pointSizeF() * scale)
+    return font
+
+
+def palette(theme: Theme) -> QPalette:
+    """The Qt palette, for whatever the style sheet doesn't reach."""
+    p = QPalette()
+    role, group = QPalette.ColorRole, QPalette.ColorGroup
+    for target, color in (
+        (role.Window, theme.window), (role.Base, theme.window), (role.AlternateBase, theme.hover),
+        (role.Button, theme.field), (role.WindowText, theme.text), (role.Text, theme.text),
+        (role.ButtonText, theme.text), (role.PlaceholderText, theme.faint), (role.Highlight, theme.selection),
+        (role.HighlightedText, theme.text), (role.Link, theme.accent), (role.LinkVisited, theme.accent),
+        (role.ToolTipBase, theme.raised), (role.ToolTipText, theme.text), (role.Light, theme.raised),
+        (role.Midlight, theme.hover), (role.Mid, theme.line), (role.Dark, theme.line), (role.Shadow, theme.line),
+        (role.BrightText, theme.error), (role.Accent, theme.accent),
+    ):  # fmt: skip
+        p.setColor(target, QColor(color))
+    for target in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        p.setColor(group.Disabled, target, QColor(theme.faint))
+    return p
+
+
+class ThemeManager(QObject):
+    """The theme in force: `changed(Theme)` when it turns, `mode` one of `MODES`."""
+
+    changed = Signal(object)
+
+    def __init__(self, app: QApplication, mode: str = "system") -> None:
+        super().__init__(app)
+        self._app = app
+        self.mode = mode if mode in MODES else "system"
+        self.theme = self._wanted()
+        app.setStyle(QStyleFactory.create("Fusion"))
+        self._apply()
+        app.styleHints().colorSchemeChanged.connect(self._system_changed)
+
+    def set_mode(self, mode: str) -> None:
+        """Follow the system, or stay light or dark.
+
+        Raises
+        ------
+        ValueError: `mode` is not one of `MODES`.
+        """
+        if mode not in MODES:
+            raise ValueError(f"theme {mode!r} is none of {', '.join(MODES)}")
+        self.mode = mode
+        self._update()
+
+    @Slot()
+    def _system_changed(self) -> None:
+        self._update()
+
+    def _wanted(self) -> Theme:
+        dark = self.mode == "dark"
+        if self.mode == "system":
+            dark = self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        return DARK if dark else LIGHT
+
+    def _update(self) -> None:
+        theme = self._wanted()
+        if theme is not self.theme:
+            self.theme = theme
+            self._apply()
+            self.changed.emit(theme)
+
+    def _apply(self) -> None:
+        self._app.setPalette(palette(self.theme))
+        self._app.setStyleSheet(stylesheet(self.theme))
+        pyqtgraph.setConfigOptions(
+            background=self.theme.canvas, foreground=self.theme.muted, antialias=True, useNumba=False
+        )
+
+
+def theme_manager() -> ThemeManager:
+    """The application's one theme manager, made at its first use.
+
+    Raises
+    ------
+    RuntimeError: there is no `QApplication` yet.
+    """
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        raise RuntimeError("the theme needs a QApplication")
+    manager = app.findChild(ThemeManager)
+    return manager if isinstance(manager, ThemeManager) else ThemeManager(app)
+
+
+def on_theme(apply: Callable[[Theme], None]) -> None:
+    """Call `apply` (a bound method of a QObject) with the theme now and at every change."""
+    manager = theme_manager()
+    manager.changed.connect(apply)
+    apply(manager.theme)

@@ -1,0 +1,1 @@
+"""Small widgets that know neither the document nor the engine."""
