@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the top down; a module may import from its own layer and from those below. Names are those under `engine.`.
 LAYERS = (
     {"cli"},
-    {"session", "compare", "backend"},
+    {"session", "compare", "backend", "feeds"},
     {"providers", "optimizer"},
-    {"kernels", "shapes"},
+    {"kernels", "shapes", "feeds"},
     {"graph"},
     {"dims", "dtypes", "diagnostics", "errors"},
 )
