@@ -1,0 +1,74 @@
+"""The required inputs of a model and the symbolic dims that need a value before it can run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.dims import Expr, Shape
+from engine.graph.ir import Model, Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolUse:
+    """One place where a symbolic dim stands: the input's name and the axis."""
+
+    input: str
+    axis: int
+
+
+def required_inputs(model: Model) -> list[Tensor]:
+    """The inputs that must be fed, in the file's order."""
+    return model.graph.feeds
+
+
+def input_shape(tensor: Tensor) -> Shape | None:
+    """Shape of a graph input, symbols in place of unknown dims; None where the rank is unknown too."""
+    inferred = tensor.inferred_shape
+    return inferred if inferred is not None else tensor.stored_shape
+
+
+def symbols(model: Model) -> dict[str, list[SymbolUse]]:
+    """The symbolic dims of the required inputs, in order of appearance, each with the places that use it."""
+    uses: dict[str, list[SymbolUse]] = {}
+    for tensor in required_inputs(model):
+        for axis, dim in enumerate(input_shape(tensor) or ()):
+            if isinstance(dim, Expr):
+                for name in dim.symbols():
+                    uses.setdefault(name, []).append(SymbolUse(tensor.name, axis))
+    return uses
+
+
+def default_dims(model: Model) -> dict[str, int]:
+    """A small sensible size for each symbolic dim, from its name and the places where it stands."""
+    tensors = {t.name: t for t in required_inputs(model)}
+    return {name: _default_dim(name, uses, tensors) for name, uses in symbols(model).items()}
+
+
+def _default_dim(name: str, uses: list[SymbolUse], tensors: Mapping[str, Tensor]) -> int:
+    use = uses[0]
+    tensor = tensors[use.input]
+    shape = input_shape(tensor) or ()
+    is_float = tensor.dtype is not None and tensor.dtype.kind == "float"
+    lowered = name.lower()
+    if "past" in lowered or "cache" in lowered:
+        return 0  # nothing cached yet: the first call of a decoder
+    if use.axis == 0 or "batch" in lowered or "state" in tensor.name.lower():
+        return 1
+    if len(shape) == 4 and is_float:
+        return 3 if use.axis == 1 else 224
+    if len(shape) == 2 and is_float:
+        return 512  # features or samples of sound
+    return 16
+
+
+def bound_dims(model: Model, feeds: Mapping[str, Any]) -> dict[str, int]:
+    """Sizes of the symbolic dims that the fed arrays show; where two inputs disagree, the first one counts."""
+    found: dict[str, int] = {}
+    for tensor in model.graph.inputs:
+        array = feeds.get(tensor.name)
+        for dim, size in zip(input_shape(tensor) or (), getattr(array, "shape", ())):
+            if isinstance(dim, Expr) and str(dim) in dim.symbols():
+                found.setdefault(str(dim), int(size))
+    return found

@@ -1,0 +1,129 @@
+"""Feeds made up from generators and dims."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable, Mapping
+from math import prod
+
+import numpy as np
+
+from engine.dims import Expr
+from engine.errors import InputError
+from engine.feeds.check import adapt, no_such_input, quoted
+from engine.feeds.dims import input_shape, required_inputs
+from engine.feeds.files import INPUT_PREFIX, UNNAMED, load_arrays
+from engine.feeds.specs import InputSpec, default_spec, generate
+from engine.graph.ir import Model, Tensor, ValueSource
+from engine.graph.types import TensorType, format_shape
+
+_MEMORY_SHARE = 0.5  # of the machine's memory that generated inputs may take together
+
+
+def default_specs(model: Model) -> dict[str, InputSpec]:
+    """How each required input is generated unless the user says otherwise."""
+    return {tensor.name: default_spec(tensor) for tensor in required_inputs(model)}
+
+
+def make_feeds(
+    model: Model,
+    dims: Mapping[str, int],
+    specs: Mapping[str, InputSpec] | None = None,
+    seed: int = 0,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+) -> dict[str, np.ndarray]:
+    """Inputs for one run.
+
+    Parameters
+    ----------
+    dims: a size for every symbolic dim (see `symbols`, `default_dims`).
+    specs: how inputs are made, by name; `default_spec` for the rest. Naming an overridable initializer feeds it too.
+    seed: each input draws from a stream of its own, made of the seed and its name: changing one leaves the others.
+    shapes: whole shapes by input name, in place of the declared ones.
+
+    Raises
+    ------
+    InputError: a dim without a value, an input that cannot be generated, a file that does not fit.
+    """
+    specs, shapes = specs or {}, shapes or {}
+    wanted = required_inputs(model) + [
+        t for t in model.graph.inputs if t.source is ValueSource.OVERRIDABLE and t.name in specs
+    ]
+    for name in {*specs, *shapes} - {t.name for t in wanted}:
+        raise InputError(no_such_input(model, name), name)
+    plans = []
+    for tensor in wanted:
+        spec = specs.get(tensor.name) or default_spec(tensor)
+        shape = None if spec.kind == "file" else _concrete(tensor, dims, shapes)
+        plans.append((tensor, spec, shape))
+    _guard_memory((t, s) for t, _, s in plans if s is not None)
+    feeds = {}
+    for tensor, spec, shape in plans:
+        if shape is None:
+            feeds[tensor.name] = _from_file(tensor, spec)
+        else:
+            assert tensor.dtype is not None
+            rng = np.random.default_rng([seed, zlib.crc32(tensor.name.encode("utf-8", "replace"))])
+            feeds[tensor.name] = generate(spec, tensor.name, tensor.dtype, shape, rng)
+    return feeds
+
+
+def _concrete(tensor: Tensor, dims: Mapping[str, int], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The input's shape with every symbol replaced by its size."""
+    _require_tensor(tensor)
+    if tensor.name in shapes:
+        return tuple(shapes[tensor.name])
+    shape = input_shape(tensor)
+    if shape is None:
+        raise InputError(f"input {tensor.name!r} declares no rank: give its whole shape", tensor.name)
+    sizes = []
+    for axis, dim in enumerate(shape):
+        missing = sorted(set(dim.symbols()) - set(dims)) if isinstance(dim, Expr) else []
+        if dim is None or missing:
+            what = f"dim {missing[0]!r}" if missing else f"dim {axis}"
+            raise InputError(f"{what} of input {tensor.name!r} {format_shape(shape)} has no value", tensor.name)
+        size = dim.evaluate(dims) if isinstance(dim, Expr) else dim
+        if size < 0:
+            raise InputError(f"dim {dim} of input {tensor.name!r} comes to {size}, below zero", tensor.name)
+        sizes.append(size)
+    return tuple(sizes)
+
+
+def _require_tensor(tensor: Tensor) -> None:
+    declared = tensor.inferred_type or tensor.stored_type
+    if not isinstance(declared, TensorType):
+        kind = str(declared) if declared else "a value of undeclared type"
+        raise InputError(f"input {tensor.name!r} is {kind}, which cannot be generated", tensor.name)
+    if tensor.dtype is None:
+        raise InputError(f"input {tensor.name!r} declares no element type, so it cannot be generated", tensor.name)
+
+
+def _guard_memory(wanted: Iterable[tuple[Tensor, tuple[int, ...]]]) -> None:
+    limit = _MEMORY_SHARE * _physical_memory()
+    total = 0
+    for tensor, shape in wanted:
+        total += prod(shape) * (tensor.dtype.numpy.itemsize if tensor.dtype else 1)
+        if total > limit:
+            raise InputError(
+                f"input {tensor.name!r} of shape {format_shape(shape)} brings the inputs to {total / 1e9:.1f} GB, "
+                f"more than the {limit / 1e9:.1f} GB set aside for them on this machine: give smaller dims",
+                tensor.name,
+            )
+
+
+def _physical_memory() -> float:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 8e9  # not told by this system
+
+
+def _from_file(tensor: Tensor, spec: InputSpec) -> np.ndarray:
+    arrays = load_arrays(spec.path)
+    for key in (spec.key,) if spec.key else (tensor.name, INPUT_PREFIX + tensor.name, UNNAMED):
+        if key in arrays:
+            return adapt(arrays[key], tensor.dtype)
+    if not spec.key and len(arrays) == 1:
+        return adapt(next(iter(arrays.values())), tensor.dtype)
+    raise InputError(f"{spec.path} has no array {spec.key or tensor.name!r}; it has {quoted(arrays)}", tensor.name)
