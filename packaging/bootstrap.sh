@@ -12,6 +12,8 @@ purpose=${1:?purpose: run, test or package}
 venv=.venv
 qt_packages="libgl1 libegl1 libglib2.0-0 libfontconfig1 libxkbcommon0 libdbus-1-3"
 xcb_packages="libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 libxkbcommon-x11-0"
+# All that any purpose may miss: who has to type the line by hand should have to type it once.
+all_packages="python3-venv $qt_packages $xcb_packages binutils"
 
 say() { printf '%s\n' "oinfer: $*" >&2; }
 die() { say "$*"; exit 1; }
@@ -23,7 +25,9 @@ install_system() {
     command -v apt-get >/dev/null || die "install what Debian calls: $* (with this system's own package manager), then try again"
     if [ "$(id -u)" -eq 0 ]; then as_root=""
     elif sudo -n true 2>/dev/null; then as_root="sudo -n"
-    else die "type this once, then try again:  sudo apt-get install -y --no-install-recommends $*"
+    else
+        for package in "$@"; do case " $all_packages " in *" $package "*) ;; *) all_packages="$all_packages $package" ;; esac; done
+        die "type this once, then try again:  sudo apt-get install -y --no-install-recommends $all_packages"
     fi
     say "installing $*"
     apt="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300"
