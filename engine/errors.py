@@ -15,7 +15,14 @@ class ModelFormatError(EngineError):
 
 
 class DataError(EngineError):
-    """The stored data of one tensor cannot be read (missing file, wrong size, outside the model's folder)."""
+    """The stored data of one tensor cannot be read (missing file, wrong size, outside the model's folder).
+
+    `code` is the code of the diagnostic that reports it.
+    """
+
+    def __init__(self, message: str, code: str = "bad-data") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class InputError(EngineError):

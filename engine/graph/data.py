@@ -27,6 +27,7 @@ class TensorData:
     nbytes: int
     read: Callable[[], np.ndarray] = field(repr=False)
     problem: str = ""  # why the data can't be read, found while loading; empty when nothing is known against it
+    problem_code: str = ""  # the code of the diagnostic that reports it
     _array: np.ndarray | None = field(default=None, repr=False)
 
     def array(self) -> np.ndarray:
@@ -38,7 +39,7 @@ class TensorData:
         """
         if self._array is None:
             if self.problem:
-                raise DataError(self.problem)
+                raise DataError(self.problem, self.problem_code)
             array = self.read()
             # BLAS copies an unaligned operand at every call, so one aligned copy now is the cheaper choice.
             if not array.flags.aligned:
@@ -73,6 +74,10 @@ class SparseData:
     @property
     def problem(self) -> str:
         return self.values.problem or self.indices.problem
+
+    @property
+    def problem_code(self) -> str:
+        return self.values.problem_code or self.indices.problem_code
 
     @property
     def location(self) -> str:

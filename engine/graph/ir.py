@@ -157,6 +157,11 @@ class Node:
                 yield tensor
         yield from self.captures
 
+    @property
+    def opset(self) -> int:
+        """The opset of its domain that is imported where it stands; 1 where none is."""
+        return self.graph.opset_imports.get(self.domain, 1)
+
     def __repr__(self) -> str:
         return f"Node({self.qualified_name!r}, {self.qualified_op})"
 
@@ -166,16 +171,18 @@ class Graph:
 
     `nodes` is the file order, `order` the run order (without the nodes of cycles). `tensors` finds this scope's
     tensors by name. `parent` is the enclosing graph and `owner` the node whose attribute holds this graph.
+    `opset_imports` are those in force here: the model's, or a function's own.
     """
 
-    __slots__ = ("doc_string", "inputs", "metadata", "name", "nodes", "order", "outputs", "owner", "owner_attribute",
-                 "parent", "tensors")  # fmt: skip
+    __slots__ = ("doc_string", "inputs", "metadata", "name", "nodes", "opset_imports", "order", "outputs", "owner",
+                 "owner_attribute", "parent", "tensors")  # fmt: skip
 
     def __init__(self, name: str, owner: Node | None = None, owner_attribute: str = "") -> None:
         self.name = name
         self.owner = owner
         self.owner_attribute = owner_attribute
         self.parent: Graph | None = owner.graph if owner else None
+        self.opset_imports: dict[str, int] = self.parent.opset_imports if self.parent else {}
         self.nodes: list[Node] = []
         self.order: list[Node] = []
         self.tensors: dict[str, Tensor] = {}
@@ -252,6 +259,3 @@ class Model:
         for graph in self.graph.walk():
             yield from graph.nodes
 
-    def opset(self, domain: str) -> int:
-        """The imported opset of a domain; 1 where the file imports none."""
-        return self.opset_imports.get(domain, 1)

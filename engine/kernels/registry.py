@@ -33,9 +33,6 @@ class KernelContext(Protocol):
     @property
     def wanted(self) -> tuple[bool, ...]: ...
 
-    def opset(self) -> int:
-        """The imported opset of the node's domain."""
-
     def run_graph(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
         """Run a subgraph of the node on `inputs`, one per graph input, and return its outputs."""
 

@@ -1,0 +1,72 @@
+"""From a parsed file to a `Model`: read, build and link, sort. Loading never executes and never infers."""
+from __future__ import annotations
+
+import os
+import time
+
+import onnx
+
+from engine.diagnostics import Diagnostic, Severity
+from engine.graph.builder import ModelBuilder
+from engine.graph.ir import Model
+from engine.graph.order import sort_graph
+from engine.graph.reader import ModelFile, read_bytes, read_file
+from engine.graph.schemas import NEWEST_OPSETS
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Open an ONNX file: its graph linked, initializers fused with inputs, nodes in run order.
+
+    What is wrong with the model stands in `Model.diagnostics`; weights stay in the file until they are asked for.
+    `timings_ms` gets "read" and "link".
+
+    Raises
+    ------
+    ModelFormatError: the file cannot be read or is not an ONNX model.
+    """
+    start = time.perf_counter()
+    file = read_file(path)
+    return _link(file, start)
+
+
+def load_model_proto(proto: onnx.ModelProto, folder: str | None = None) -> Model:
+    """The `Model` of a message in memory; external data is looked for in `folder`.
+
+    Raises
+    ------
+    ModelFormatError: the message holds no graph.
+    """
+    start = time.perf_counter()
+    return _link(read_bytes(proto.SerializeToString(), folder), start)
+
+
+def _link(file: ModelFile, start: float) -> Model:
+    read = time.perf_counter()
+    model = ModelBuilder(file).build()
+    model.diagnostics += sort_graph(model.graph)
+    for function in model.functions.values():
+        model.diagnostics += sort_graph(function.body)
+    _check_versions(model)
+    linked = time.perf_counter()
+    model.timings_ms = {"read": (read - start) * 1e3, "link": (linked - read) * 1e3}
+    return model
+
+
+def _check_versions(model: Model) -> None:
+    newest_ir = onnx.IR_VERSION
+    if model.ir_version > newest_ir:
+        message = (
+            f"IR version {model.ir_version} is newer than {newest_ir}, the newest that this program knows; "
+            "what it added is not shown"
+        )
+        model.diagnostics.append(Diagnostic("future-ir", Severity.ERROR, message))
+    if model.ir_version < 1:
+        model.diagnostics.append(Diagnostic("no-ir-version", Severity.WARNING, "the file states no IR version"))
+    for domain, version in model.opset_imports.items():
+        newest = NEWEST_OPSETS.get(domain)
+        if newest and version > newest:
+            message = (
+                f"opset {version} of {domain or 'ai.onnx'} is newer than {newest}, the newest that this program "
+                "knows; operators are read by their newest known meaning"
+            )
+            model.diagnostics.append(Diagnostic("future-opset", Severity.ERROR, message))
