@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
+from engine.dtypes import from_numpy
 from engine.errors import InputError
 
 INPUT_PREFIX, OUTPUT_PREFIX = "in:", "out:"
@@ -102,11 +102,8 @@ def storable(array: np.ndarray) -> np.ndarray:
 
 def is_extension_float(dtype: np.dtype) -> bool:
     """Whether `dtype` is a float type of ml_dtypes, such as bfloat16."""
-    try:
-        ml_dtypes.finfo(dtype)
-    except ValueError:
-        return False
-    return dtype.isbuiltin != 1
+    element = from_numpy(dtype)
+    return dtype.isbuiltin != 1 and element is not None and element.kind == "float"
 
 
 def _objects(array: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Iterable, Mapping
 from math import prod
@@ -17,8 +16,9 @@ from engine.feeds.files import INPUT_PREFIX, UNNAMED, load_arrays
 from engine.feeds.specs import InputSpec, default_spec, generate
 from engine.graph.ir import Model, Tensor, ValueSource
 from engine.graph.types import TensorType, format_shape
+from engine.session.memory import available_bytes, format_bytes
 
-_MEMORY_SHARE = 0.5  # of the machine's memory that generated inputs may take together
+_MEMORY_SHARE = 0.5  # of the free memory that generated inputs may take together
 
 
 def default_specs(model: Model) -> dict[str, InputSpec]:
@@ -32,6 +32,7 @@ def make_feeds(
     specs: Mapping[str, InputSpec] | None = None,
     seed: int = 0,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
+    given: Mapping[str, np.ndarray] | None = None,
 ) -> dict[str, np.ndarray]:
     """Inputs for one run.
 
@@ -41,24 +42,24 @@ def make_feeds(
     specs: how inputs are made, by name; `default_spec` for the rest. Naming an overridable initializer feeds it too.
     seed: each input draws from a stream of its own, made of the seed and its name: changing one leaves the others.
     shapes: whole shapes by input name, in place of the declared ones.
+    given: inputs that are there already, such as those of a file; they are handed on as they are.
 
     Raises
     ------
     InputError: a dim without a value, an input that cannot be generated, a file that does not fit.
     """
-    specs, shapes = specs or {}, shapes or {}
+    specs, shapes, feeds = specs or {}, shapes or {}, dict(given or {})
     wanted = required_inputs(model) + [
         t for t in model.graph.inputs if t.source is ValueSource.OVERRIDABLE and t.name in specs
     ]
     for name in {*specs, *shapes} - {t.name for t in wanted}:
         raise InputError(no_such_input(model, name), name)
     plans = []
-    for tensor in wanted:
+    for tensor in (t for t in wanted if t.name not in feeds):
         spec = specs.get(tensor.name) or default_spec(tensor)
         shape = None if spec.kind == "file" else _concrete(tensor, dims, shapes)
         plans.append((tensor, spec, shape))
     _guard_memory((t, s) for t, _, s in plans if s is not None)
-    feeds = {}
     for tensor, spec, shape in plans:
         if shape is None:
             feeds[tensor.name] = _from_file(tensor, spec)
@@ -83,7 +84,10 @@ def _concrete(tensor: Tensor, dims: Mapping[str, int], shapes: Mapping[str, tupl
         if dim is None or missing:
             what = f"dim {missing[0]!r}" if missing else f"dim {axis}"
             raise InputError(f"{what} of input {tensor.name!r} {format_shape(shape)} has no value", tensor.name)
-        size = dim.evaluate(dims) if isinstance(dim, Expr) else dim
+        try:
+            size = dim.evaluate(dims) if isinstance(dim, Expr) else dim
+        except ZeroDivisionError:
+            raise InputError(f"dim {dim} of input {tensor.name!r} divides by zero", tensor.name) from None
         if size < 0:
             raise InputError(f"dim {dim} of input {tensor.name!r} comes to {size}, below zero", tensor.name)
         sizes.append(size)
@@ -100,23 +104,16 @@ def _require_tensor(tensor: Tensor) -> None:
 
 
 def _guard_memory(wanted: Iterable[tuple[Tensor, tuple[int, ...]]]) -> None:
-    limit = _MEMORY_SHARE * _physical_memory()
+    limit = _MEMORY_SHARE * available_bytes()
     total = 0
     for tensor, shape in wanted:
         total += prod(shape) * (tensor.dtype.numpy.itemsize if tensor.dtype else 1)
         if total > limit:
             raise InputError(
-                f"input {tensor.name!r} of shape {format_shape(shape)} brings the inputs to {total / 1e9:.1f} GB, "
-                f"more than the {limit / 1e9:.1f} GB set aside for them on this machine: give smaller dims",
+                f"input {tensor.name!r} of shape {format_shape(shape)} brings the inputs to {format_bytes(total)}, "
+                f"more than half of the memory that is free: give smaller dims",
                 tensor.name,
             )
-
-
-def _physical_memory() -> float:
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return 8e9  # not told by this system
 
 
 def _from_file(tensor: Tensor, spec: InputSpec) -> np.ndarray:

@@ -156,6 +156,7 @@ def generate(
         raise InputError(f"input {name!r} holds {dtype} values; {spec.kind!r} does not make these", name)
     if dtype.kind == "string":
         return np.asarray(rng.choice(np.array(spec.words, dtype=object), shape), dtype=object).reshape(shape)
+    values: np.ndarray
     if spec.kind == "normal":
         values = rng.standard_normal(shape) * spec.scale
     elif spec.kind == "uniform":
@@ -164,7 +165,7 @@ def generate(
         values = rng.integers(int(spec.low), max(int(spec.high), int(spec.low) + 1), shape)
     else:
         values = np.full(shape, {"ones": 1, "zeros": 0}.get(spec.kind, spec.low))
-    return _cast(np.asarray(values), dtype)
+    return _cast(values, dtype)
 
 
 def _cast(values: np.ndarray, dtype: DType) -> np.ndarray:
@@ -177,4 +178,4 @@ def _cast(values: np.ndarray, dtype: DType) -> np.ndarray:
             high = int(np.nextafter(float(high), 0))  # float64 rounds the top of the range up, out of it
         values = np.rint(values)
     inside = np.clip(values, low, high)
-    return (inside.astype(np.int64) if dtype.bits < 8 else inside).astype(dtype.numpy)
+    return np.asarray(inside.astype(np.int64) if dtype.bits < 8 else inside).astype(dtype.numpy)

@@ -1,0 +1,87 @@
+"""The command line: ``oinfer [MODEL]`` opens the window, the subcommands work without a display and without Qt."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from engine.cli.output import escape, print_json
+from engine.errors import EngineError, InputError, ModelFormatError
+
+COMMANDS = {
+    "inspect": "metadata, fusion, run order, shapes, operators, parameters",
+    "check": "what is wrong with a model; exit status 1 if any finding is an error",
+    "run": "run a model on generated inputs or on those of a file",
+    "compare": "time the chosen providers against CPU only, and hold their outputs together",
+    "render": "draw the graph as .svg, .png or .pdf",
+}
+
+FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+
+
+class UsageError(EngineError):
+    """The command line itself is wrong."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status: 0, 1 for a run or check that failed, 2 for wrong use or a bad file."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # names hold what the terminal's encoding may lack
+    try:
+        status = _dispatch(arguments)
+        sys.stdout.flush()
+        return status
+    except EngineError as error:
+        return _report(error, "--json" in arguments)
+    except MemoryError as error:
+        return _report(EngineError(f"out of memory: {error or 'the run needs more than this machine has'}"),
+                       "--json" in arguments)  # fmt: skip
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has left. What is still buffered must not fail at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _report(error: EngineError, as_json: bool) -> int:
+    """One line on standard error, and with --json an object on standard output."""
+    if as_json:
+        body: dict[str, object] = {"kind": type(error).__name__, "message": str(error)}
+        body.update({key: value for key in ("offset", "input_name", "node") if (value := getattr(error, key, None))})
+        print_json({"error": body})
+    print(f"oinfer: {escape(str(error))}", file=sys.stderr)
+    return USAGE if isinstance(error, UsageError | ModelFormatError | InputError) else FAILED
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        name = arguments[0]
+        command = importlib.import_module(f"engine.cli.{name}")
+        parser = Parser(prog=f"oinfer {name}", description=COMMANDS[name].capitalize() + ".")
+        command.add_arguments(parser)
+        parser.add_argument("--json", action="store_true", help="print one JSON object (docs/cli.md names its keys)")
+        return int(command.execute(parser.parse_args(arguments[1:])))
+    from engine.cli import window
+
+    parser = Parser(
+        prog="oinfer",
+        description="Open an ONNX model in a window, or work on it from the command line.",
+        epilog="commands:\n" + "\n".join(f"  {name:10}{what}" for name, what in COMMANDS.items())
+        + "\n\n'oinfer COMMAND --help' tells a command's options.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    window.add_arguments(parser)
+    return window.execute(parser.parse_args(arguments))

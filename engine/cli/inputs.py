@@ -1,0 +1,123 @@
+"""The options that say what a model is fed and who runs it, shared by `run` and `compare`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine import feeds as feeding
+from engine.errors import InputError
+from engine.feeds import InputSpec
+from engine.graph.ir import Model
+from engine.providers import default_providers, provider_named
+from engine.providers.base import ExecutionProvider
+
+
+@dataclass(slots=True)
+class PreparedFeeds:
+    """Feeds with the sizes they were made for; `assumed` are the dims that nobody gave."""
+
+    feeds: dict[str, np.ndarray]
+    dims: dict[str, int]
+    assumed: dict[str, int]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("--inputs", metavar="FILE", help="an .npz with the inputs by name (NAME or in:NAME), an .npy "
+                        "or .pb for one input, or a folder with input_0.pb ...; the rest is generated")  # fmt: skip
+    parser.add_argument("--input", metavar="NAME=SPEC", action="append", default=[], help="how one input is made: "
+                        "normal[:SCALE], uniform:LOW:HIGH, integers:LOW:HIGH, ones, zeros, words:A,B, a number, "
+                        "or FILE.npz[:KEY], FILE.npy, FILE.pb")  # fmt: skip
+    parser.add_argument("--dim", metavar="NAME=SIZE", action="append", default=[], help="size of a symbolic dim")
+    parser.add_argument("--shape", metavar="NAME=2x3x4", action="append", default=[], help="whole shape of an input")
+    parser.add_argument("--seed", type=int, default=0, help="seed of generated inputs (default 0)")
+    parser.add_argument("--providers", metavar="A,B", help="execution providers, the first choice first (default: "
+                        "CUDA, Accelerate, CPU, each where available); CPU is always the last")  # fmt: skip
+
+
+def prepare(model: Model, args: argparse.Namespace) -> PreparedFeeds:
+    """Make the feeds that the options ask for, and check them.
+
+    Raises
+    ------
+    InputError: an option that does not parse or does not fit the model, or inputs that do not.
+    """
+    specs = {name: InputSpec.parse(text) for name, text in _pairs("--input", args.input)}
+    shapes = {name: _parse_shape(name, text) for name, text in _pairs("--shape", args.shape)}
+    given = {name: _parse_size(name, text) for name, text in _pairs("--dim", args.dim)}
+    known = feeding.symbols(model)
+    for name in set(given) - set(known):
+        listed = ", ".join(known) or "none"
+        raise InputError(f"the inputs have no symbolic dim {name!r}; they have {listed}")
+    from_file = feeding.name_feeds(model, feeding.load_feeds(args.inputs)) if args.inputs else {}
+    shown = feeding.bound_dims(model, from_file)
+    dims = feeding.default_dims(model) | shown | given
+    feeds = feeding.make_feeds(model, dims, specs, args.seed, shapes, given=from_file)
+    feeding.check_feeds(model, feeds)
+    bound = feeding.bound_dims(model, feeds)
+    settled = {*given, *shown}
+    assumed = {name: size for name, size in dims.items() if name not in settled and bound.get(name, size) == size}
+    return PreparedFeeds(feeds, dims | bound, assumed)
+
+
+def choose_providers(names: str | None) -> list[ExecutionProvider]:
+    """The providers of a comma-separated list, or the default order.
+
+    Raises
+    ------
+    InputError: a name that no provider has, or a provider that this machine cannot run.
+    """
+    if names is None:
+        return default_providers()
+    chosen = [provider_named(name) for name in names.split(",") if name.strip()]
+    for provider in chosen:
+        availability = provider.available()
+        if not availability:
+            raise InputError(f"{provider.name} is not available: {availability.reason}")
+    return chosen
+
+
+def positive(text: str) -> int:
+    """A number of runs, at least one."""
+    number = natural(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
+
+
+def natural(text: str) -> int:
+    """A number of runs, possibly none."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number, 0 or more")
+    return int(text)
+
+
+def _pairs(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """NAME=VALUE arguments; the last ``=`` parts them, unless the value holds one, since names may hold any."""
+    pairs = []
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        if not equals or not name or not value:
+            raise InputError(f"{option} {text}: give NAME=VALUE")
+        pairs.append((name, value))
+    return pairs
+
+
+def _parse_size(name: str, text: str) -> int:
+    if not text.isdecimal():
+        raise InputError(f"--dim {name}={text}: a size is a whole number, 0 or more")
+    return int(text)
+
+
+def _parse_shape(name: str, text: str) -> tuple[int, ...]:
+    parts = text.lower().replace(",", "x").strip("[]()").split("x")
+    if text in ("scalar", "()", "[]"):
+        return ()
+    if not all(part.strip().isdecimal() for part in parts):
+        raise InputError(f"--shape {name}={text}: a shape is written 1x3x224x224, that of a scalar ()")
+    return tuple(int(part) for part in parts)

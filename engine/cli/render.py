@@ -1,0 +1,43 @@
+"""``oinfer render``: the graph as a picture, without a display."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from engine.cli.opening import open_model
+from engine.cli.output import escape, print_json
+from engine.errors import InputError
+
+_ENDINGS = (".svg", ".png", ".pdf")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("picture", metavar="OUT", help="the picture to write, .svg, .png or .pdf")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Write the picture."""
+    target = Path(args.picture)
+    if target.suffix.lower() not in _ENDINGS:
+        raise InputError(f"{target}: a picture ends in {', '.join(_ENDINGS)}")
+    if not target.absolute().parent.is_dir():
+        raise InputError(f"{target}: the folder {target.absolute().parent} does not exist")
+    model = open_model(args.model)
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    try:
+        from gui.render import render
+    except ImportError as error:
+        from engine.cli.window import no_qt
+
+        raise no_qt(error) from error
+    render(model, target)
+    size = target.stat().st_size
+    if args.json:
+        print_json({"path": str(target), "nbytes": size})
+    else:
+        print(f"{escape(str(target))}: {size / 1e3:.1f} kB")
+    return 0
