@@ -22,8 +22,14 @@ def parse(text: str) -> Dim | None:
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Dim]] = {
     ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
     ast.FloorDiv: lambda a, b: a // b, ast.Mod: lambda a, b: a % b,
-    ast.Pow: lambda a, n: product([a] * range(MAX_DEGREE + 1)[n]),
+    ast.Pow: lambda a, n: _power(a, n),
 }  # fmt: skip
+
+
+def _power(a: Dim, n: int) -> Dim:
+    if 0 <= n <= MAX_DEGREE:
+        return product([a] * n)
+    raise ValueError("no such power in a dim")
 
 
 def _from_syntax(tree: ast.expr) -> Dim:
