@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 
-class Severity(str, Enum):
+class Severity(StrEnum):
     """How much a finding matters: an error stops the model from running as meant, a warning may, info does not."""
 
     ERROR = "error"

@@ -1,9 +1,16 @@
 """The exceptions the engine raises, each with a message meant for the person at the screen."""
 from __future__ import annotations
 
+from typing import Any
+
 
 class EngineError(Exception):
-    """Base of all errors that a user of the engine can cause and mend."""
+    """Base of all errors that a user of the engine can cause and mend.
+
+    `partial` is what a run had computed before it ended in this error (`engine.session.RunResult`), else None.
+    """
+
+    partial: Any = None
 
 
 class ModelFormatError(EngineError):

@@ -50,8 +50,8 @@ class ModelBuilder:
             doc_string=proto.doc_string,
             metadata={entry.key: entry.value for entry in proto.metadata_props},
         )
-        for function in proto.functions:
-            model.functions[canonical_domain(function.domain), function.name, function.overload] = self._function(function)
+        for function in map(self._function, proto.functions):
+            model.functions[function.domain, function.name, function.overload] = function
         model.diagnostics = self._findings + self._missing_file_findings()
         return model
 
@@ -89,7 +89,7 @@ class ModelBuilder:
         for data in values:
             if data.problem_code == "external-missing":
                 self._missing_files.setdefault(data.location, []).append(_dense(data))
-            tensor, findings = fuse_initializer(graph, data.name, data, ir_version)
+            _, findings = fuse_initializer(graph, data.name, data, ir_version)
             self._findings += [f for f in findings if f.code != "external-missing"]
 
     def _declare_types(self, graph: Graph, values: Iterable[ValueInfoProto]) -> None:
@@ -134,10 +134,8 @@ class ModelBuilder:
             node.graph.tensors[name] = tensor
         else:
             who = f"the node {known.producer.name!r}" if known.producer else f"an {known.source.value}"
-            self._report(
-                "duplicate-output", f"{name!r} is written by the node {node.name!r} and given by {who}; the first counts",
-                node, known,
-            )  # fmt: skip
+            message = f"{name!r} is written by the node {node.name!r} and given by {who}; the first counts"
+            self._report("duplicate-output", message, node, known)
         tensor.producer, tensor.producer_slot = node, slot
         return tensor
 

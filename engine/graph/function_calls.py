@@ -51,7 +51,7 @@ class FunctionExpander:
         return []
 
     def _measure(self, sizes: dict[FunctionKey, int]) -> list[FunctionKey]:
-        """Fill in the expanded node count of every function, callees first; returns a cycle of calls if there is one."""
+        """Fill in the expanded node count of every function, callees first; returns a cycle of calls, if any."""
         for root in self._functions:
             if root in sizes:
                 continue

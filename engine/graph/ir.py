@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from engine.diagnostics import Diagnostic
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.graph.data import SparseData, TensorData
 
 
-class ValueSource(str, Enum):
+class ValueSource(StrEnum):
     """Where a tensor's value comes from."""
 
     INPUT = "input"  # a graph input that must be fed

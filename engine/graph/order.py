@@ -26,7 +26,7 @@ def sort_graph(graph: Graph) -> list[Diagnostic]:
 
 def _sort_scope(graph: Graph) -> list[Diagnostic]:
     successors = _successors(graph)
-    waiting = {node: 0 for node in graph.nodes}
+    waiting = dict.fromkeys(graph.nodes, 0)
     for following in successors.values():
         for node in following:
             waiting[node] += 1
@@ -37,10 +37,10 @@ def _sort_scope(graph: Graph) -> list[Diagnostic]:
         _, node = heappop(ready)
         node.index = len(graph.order)
         graph.order.append(node)
-        for following in successors[node]:
-            waiting[following] -= 1
-            if waiting[following] == 0:
-                heappush(ready, (following.file_index, following))
+        for successor in successors[node]:
+            waiting[successor] -= 1
+            if waiting[successor] == 0:
+                heappush(ready, (successor.file_index, successor))
     stuck = [node for node in graph.nodes if waiting[node] > 0]
     return _report_cycles(stuck, successors) if stuck else _report_moves(graph)
 

@@ -1,7 +1,7 @@
 """What the ONNX standard itself knows of operators: which schema an opset selects, and how far the opsets go."""
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import onnx
 
@@ -19,7 +19,7 @@ def canonical_domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-@lru_cache(maxsize=None)
+@cache
 def since_version(op_type: str, opset: int, domain: str) -> int:
     """The version of the operator's schema that an opset selects; 0 where an ONNX domain has no such operator.
 

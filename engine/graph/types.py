@@ -10,7 +10,7 @@ from engine.dtypes import DType
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """A (sparse) tensor of `dtype` and `shape`; None stands for an unknown dtype, an unknown rank, or an unknown dim."""
+    """A (sparse) tensor of `dtype` and `shape`; None stands for an unknown dtype, rank or dim."""
 
     dtype: DType | None
     shape: Shape | None = None
