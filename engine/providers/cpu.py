@@ -28,7 +28,7 @@ class HostAllocator:
         """
         try:
             array: np.ndarray = np.empty(tuple(shape), dtype)
-        except MemoryError as error:
+        except (MemoryError, ValueError) as error:  # NumPy's word for more than an address can count is ValueError
             raise DeviceError(f"the host has no memory for {dtype}{list(shape)}") from error
         self._alive += array.nbytes
         weakref.finalize(array, self._release, array.nbytes)
