@@ -25,7 +25,8 @@ def integer_product(xp: Any, a: Any, b: Any) -> Any:
     BLAS has no integer product. The depth is cut so that no float32 sum can leave the exactly represented integers.
     """
     if a.size == 0 or b.size == 0:
-        return xp.zeros(xp.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + (a.shape[-2], b.shape[-1]), np.int32)
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        return xp.zeros((*batch, a.shape[-2], b.shape[-1]), np.int32)
     largest = max(_magnitude(a) * _magnitude(b), 1)
     depth = _EXACT[np.float32] // largest
     if depth < 32:  # 16-bit operands: float64 holds 2**21 of their products

@@ -63,7 +63,8 @@ def max_pool(
     wide = padded(xp, x, w, lowest(x.dtype))
     if len(ctx.wanted) < 2 or not ctx.wanted[1]:
         return reduce_windows(wide, w, xp.maximum)
-    best = where = None
+    best: Any = None
+    where: Any = None
     for position, index in w.offsets():
         values = wide[(..., *index)]
         places = _flat_places(xp, w, position, storage_order)

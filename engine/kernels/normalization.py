@@ -1,0 +1,219 @@
+"""Normalisations: to zero mean and unit variance, or to unit length, over some axes, then scaled and shifted."""
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from engine.errors import UnsupportedError
+from engine.kernels.axes import normalize_axes
+from engine.kernels.precision import in_float32, wide
+from engine.kernels.registry import KernelContext, kernel
+
+
+def standardized(xp: Any, x: Any, axes: tuple[int, ...], epsilon: float) -> tuple[Any, Any, Any]:
+    """``(x - mean) / sqrt(variance + epsilon)`` over `axes` as a fresh array, the mean, and ``1 / sqrt(...)``."""
+    mean = x.mean(axis=axes, keepdims=True)
+    y = x - mean
+    factor = 1 / xp.sqrt((y * y).mean(axis=axes, keepdims=True) + x.dtype.type(epsilon))
+    y *= factor
+    return y, mean, factor
+
+
+def _along_channels(vector: Any, rank: int) -> Any:
+    """A vector of one value a channel, ready to broadcast against [N, C, *spatial]."""
+    return vector.reshape(-1, *(1,) * (rank - 2))
+
+
+def _inference(xp: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, epsilon: float) -> Any:
+    factor = scale / xp.sqrt(variance + epsilon)
+    y = x * factor
+    y += bias - mean * factor
+    return y
+
+
+@kernel("BatchNormalization", 14, 15)
+def batch_normalization(
+    ctx: KernelContext,
+    x: Any,
+    scale: Any,
+    bias: Any,
+    mean: Any,
+    variance: Any,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    training_mode: int = 0,
+) -> Any:
+    """Normalise each channel of x [N, C, *spatial] by given statistics, in training by its own (BatchNormalization 15).
+
+    In training the running statistics come out too: momentum x old + (1 - momentum) x the batch's.
+    """
+    rank = max(x.ndim, 2)
+    factor, shift, given_mean, given_variance = (_along_channels(wide(v), rank) for v in (scale, bias, mean, variance))
+    if not training_mode:
+        y = _inference(ctx.xp, wide(x), factor, shift, given_mean, given_variance, epsilon)
+        return y.astype(x.dtype, copy=False)
+    axes = (0, *range(2, x.ndim))
+    y, batch_mean, batch_variance = _training(ctx.xp, wide(x), factor, shift, axes, epsilon)
+    running = (_blend(old, new, momentum) for old, new in ((mean, batch_mean), (variance, batch_variance)))
+    return y.astype(x.dtype, copy=False), *running
+
+
+@kernel("BatchNormalization", 1, 6, 7, 9)
+def batch_normalization_by_outputs(
+    ctx: KernelContext,
+    x: Any,
+    scale: Any,
+    bias: Any,
+    mean: Any,
+    variance: Any,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    spatial: int = 1,
+    is_test: int | None = None,
+) -> Any:
+    """BatchNormalization of opsets 1 to 13: `is_test` (1, 6), else the number of outputs (7, 9), says what it does.
+
+    With `spatial` 0 every element of a sample has statistics of its own (7 and before).
+    """
+    if spatial:
+        shape: tuple[int, ...] = (-1, *(1,) * (x.ndim - 2))
+        axes: tuple[int, ...] = (0, *range(2, x.ndim))
+    else:
+        shape, axes = x.shape[1:], (0,)
+    factor, shift, given_mean, given_variance = (wide(v).reshape(shape) for v in (scale, bias, mean, variance))
+    training = is_test == 0 if is_test is not None else any(ctx.wanted[1:])
+    if not training:
+        y = _inference(ctx.xp, wide(x), factor, shift, given_mean, given_variance, epsilon)
+        return y.astype(x.dtype, copy=False)
+    y, batch_mean, batch_variance = _training(ctx.xp, wide(x), factor, shift, axes, epsilon)
+    running = [_blend(old, new, momentum) for old, new in ((mean, batch_mean), (variance, batch_variance))]
+    saved = [v.reshape(mean.shape).astype(mean.dtype, copy=False) for v in (batch_mean, batch_variance)]
+    return y.astype(x.dtype, copy=False), *running, *saved
+
+
+def _training(xp: Any, x: Any, scale: Any, bias: Any, axes: tuple[int, ...], epsilon: float) -> tuple[Any, Any, Any]:
+    y, mean, _ = standardized(xp, x, axes, epsilon)
+    return y * scale + bias, mean, x.var(axis=axes)
+
+
+def _blend(old: Any, new: Any, momentum: float) -> Any:
+    return (old * momentum + new.reshape(old.shape) * (1 - momentum)).astype(old.dtype)
+
+
+@kernel("InstanceNormalization", 1, 6, 22)
+@in_float32
+def instance_normalization(ctx: KernelContext, x: Any, scale: Any, bias: Any, *, epsilon: float = 1e-5) -> Any:
+    """Each channel of each sample to zero mean and unit variance, scaled and shifted (InstanceNormalization 22)."""
+    y, _, _ = standardized(ctx.xp, x.reshape(*x.shape[:2], prod(x.shape[2:])), (2,), epsilon)
+    y *= scale[:, None]
+    y += bias[:, None]
+    return y.reshape(x.shape)
+
+
+@kernel("GroupNormalization", 18)
+def group_normalization_by_group(
+    ctx: KernelContext, x: Any, scale: Any, bias: Any, *, num_groups: int, epsilon: float = 1e-5
+) -> Any:
+    """Normalise groups of channels; scale and bias hold one value a group (GroupNormalization 18)."""
+    repeats = x.shape[1] // num_groups
+    return _group_normalization(ctx.xp, x, scale.repeat(repeats), bias.repeat(repeats), num_groups, epsilon)
+
+
+@kernel("GroupNormalization", 21)
+def group_normalization(
+    ctx: KernelContext,
+    x: Any,
+    scale: Any,
+    bias: Any,
+    *,
+    num_groups: int,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+) -> Any:
+    """Normalise groups of channels; scale and bias hold one value a channel (GroupNormalization 21)."""
+    return _group_normalization(ctx.xp, x, scale, bias, num_groups, epsilon)
+
+
+def _group_normalization(xp: Any, x: Any, scale: Any, bias: Any, groups: int, epsilon: float) -> Any:
+    if x.shape[1] % groups:
+        raise UnsupportedError(f"{x.shape[1]} channels do not part into {groups} groups")
+    flat = wide(x).reshape(x.shape[0], groups, x.size // max(x.shape[0] * groups, 1))
+    y = standardized(xp, flat, (2,), epsilon)[0].reshape(x.shape)
+    # As the function body says: statistics in float32, rounded, then scaled in the input's own precision.
+    y = y.astype(x.dtype, copy=False)
+    return y * _along_channels(scale, x.ndim) + _along_channels(bias, x.ndim)
+
+
+@kernel("LayerNormalization", 1, 17)
+def layer_normalization(
+    ctx: KernelContext,
+    x: Any,
+    scale: Any,
+    bias: Any = None,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+) -> Any:
+    """Normalise over `axis` and all after it; also gives mean and 1 / standard deviation (LayerNormalization 17)."""
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    y, mean, factor = standardized(ctx.xp, wide(x), axes, epsilon)
+    if y.dtype == x.dtype:
+        y *= scale
+        if bias is not None:
+            y += bias
+        return y, mean, factor
+    y = y.astype(x.dtype) * scale
+    return (y if bias is None else y + bias), mean, factor
+
+
+@kernel("RMSNormalization", 23)
+def rms_normalization(
+    ctx: KernelContext, x: Any, scale: Any, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> Any:
+    """Divide by the root of the mean square over `axis` and all after it, and scale (RMSNormalization 23)."""
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    real = wide(x)
+    root = ctx.xp.sqrt((real * real).mean(axis=axes, keepdims=True) + real.dtype.type(epsilon))
+    return (real / root).astype(x.dtype, copy=False) * scale
+
+
+@kernel("LRN", 1, 13)
+@in_float32
+def lrn(
+    ctx: KernelContext, x: Any, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
+) -> Any:
+    """Divide by a power of the squares summed over `size` neighbouring channels (LRN 13)."""
+    xp, channels = ctx.xp, x.shape[1]
+    before = (size - 1) // 2
+    squares = xp.zeros((x.shape[0], channels + size - 1, *x.shape[2:]), x.dtype)
+    squares[:, before : before + channels] = x * x
+    total = squares[:, :channels].copy()
+    for shift in range(1, size):
+        total += squares[:, shift : shift + channels]
+    total *= alpha / size
+    total += bias
+    return x / total ** x.dtype.type(beta)
+
+
+@kernel("LpNormalization", 1, 22)
+@in_float32
+def lp_normalization(ctx: KernelContext, x: Any, *, axis: int = -1, p: int = 2) -> Any:
+    """Divide by the 1- or 2-norm along one axis; what has norm 0 stays 0 (LpNormalization 22)."""
+    xp = ctx.xp
+    norm = xp.abs(x).sum(axis, keepdims=True) if p == 1 else xp.sqrt((x * x).sum(axis, keepdims=True))
+    return x / xp.where(norm == 0, x.dtype.type(1), norm)
+
+
+@kernel("MeanVarianceNormalization", 9, 13)
+@in_float32
+def mean_variance_normalization(ctx: KernelContext, x: Any, *, axes: list[int] | None = None) -> Any:
+    """Zero mean and unit variance over `axes`, [0, 2, 3] by default (MeanVarianceNormalization 13)."""
+    chosen = normalize_axes([0, 2, 3] if axes is None else axes, x.ndim)
+    centred = x - x.mean(axis=chosen, keepdims=True)
+    deviation = ctx.xp.sqrt((centred * centred).mean(axis=chosen, keepdims=True))
+    return centred / (deviation + np.float32(1e-9))
