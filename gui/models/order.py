@@ -1,0 +1,108 @@
+"""Rows and columns of the Order pane: the nodes of a graph in run order."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtGui import QColor
+
+from engine.graph.ir import Graph, Node
+from gui.canvas.palette import category_of
+from gui.document import RunState
+from gui.models.table import Column, Style
+from gui.text import ms_text
+
+NUMBER, OPERATOR, NAME, TIME, PROVIDER, FILE = range(6)
+
+
+@dataclass(slots=True, eq=False)
+class OrderRow:
+    """A node with what the last run said of it. `moved`: it runs at another place than the file has it."""
+
+    node: Node
+    moved: bool
+    ms: float | None = None
+    share: float = 0.0
+    provider: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+
+def order_rows(graph: Graph) -> list[OrderRow]:
+    """The nodes in run order, then those that have none since they lie on or behind a cycle."""
+    moved = moved_nodes(graph.order)
+    sorted_rows = [OrderRow(node, node in moved) for node in graph.order]
+    return sorted_rows + [OrderRow(node, False) for node in graph.nodes if node.index < 0]
+
+
+def moved_nodes(order: Sequence[Node]) -> set[Node]:
+    """The fewest nodes that must move to turn file order into run order: all but a longest increasing run."""
+    tails: list[int] = []  # smallest file index that ends an increasing run of each length
+    ends: list[int] = []  # and the place in `order` of that end
+    before = [-1] * len(order)
+    for place, node in enumerate(order):
+        length = bisect_left(tails, node.file_index)
+        if length == len(tails):
+            tails.append(node.file_index)
+            ends.append(place)
+        else:
+            tails[length], ends[length] = node.file_index, place
+        before[place] = ends[length - 1] if length else -1
+    stay: set[int] = set()
+    place = ends[-1] if ends else -1
+    while place >= 0:
+        stay.add(place)
+        place = before[place]
+    return {node for place, node in enumerate(order) if place not in stay}
+
+
+def fill_times(rows: Sequence[OrderRow], run: RunState | None) -> None:
+    """Write the times and providers of a run into the rows."""
+    times = run.node_ms if run else {}
+    slowest = max((times.get(row.node, 0.0) for row in rows), default=0.0)
+    for row in rows:
+        row.ms = times.get(row.node)
+        row.share = row.ms / slowest if row.ms and slowest else 0.0
+        placement = run.placements.get(row.node) if run else None
+        row.provider = provider_name(placement)
+
+
+def provider_name(placement: object) -> str:
+    """The name of the provider that took a node, empty for None."""
+    provider = getattr(placement, "provider", None)
+    return str(getattr(provider, "name", provider) or "")
+
+
+def category_color(node: Node) -> QColor:
+    """The colour of a node's operator category."""
+    return QColor(category_of(node.op_type, node.domain).color)
+
+
+def _name_tip(row: OrderRow) -> str:
+    stored = "" if row.node.stored_name == row.node.name else "\n(the file has no name, or one used before)"
+    return f"{row.node.name}{stored}"
+
+
+def _file_text(row: OrderRow) -> str:
+    return f"{'↕ ' if row.moved else ''}{row.node.file_index + 1}"
+
+
+COLUMNS = (
+    Column("#", lambda r: str(r.node.index + 1) if r.node.index >= 0 else "–", Style("muted"), right=True,
+           key=lambda r: r.node.index if r.node.index >= 0 else 1 << 60, heading_tip="Place in the run order",
+           tip=lambda r: "" if r.node.index >= 0 else "Not in the run order: on a cycle, or behind one"),
+    Column("operator", lambda r: r.node.op_type, square=lambda r: category_color(r.node),
+           tip=lambda r: r.node.qualified_op),
+    Column("name", lambda r: r.node.name, Style("muted"), tip=_name_tip),
+    Column("ms", lambda r: "" if r.ms is None else ms_text(r.ms), Style("muted"), right=True,
+           key=lambda r: -1.0 if r.ms is None else r.ms, bar=lambda r: r.share,
+           heading_tip="Median time in the last run"),
+    Column("provider", lambda r: r.provider, Style("muted")),
+    Column("file", _file_text, lambda r: Style("accent" if r.moved else "muted"), right=True,
+           key=lambda r: r.node.file_index, heading_tip="Place in the file; ↕ marks nodes that run elsewhere",
+           tip=lambda r: "Runs at another place than the file has it" if r.moved else ""),
+)  # fmt: skip

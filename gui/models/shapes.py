@@ -1,0 +1,107 @@
+"""Rows and columns of the Shapes pane: what the file says, what inference found, what a run saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.dims import Expr, Shape
+from engine.graph.ir import Graph, Tensor
+from engine.graph.types import TensorType, Type
+from gui.document import RunState
+from gui.models.table import Column, Style
+from gui.text import dtype_of_type, shape_of_type
+
+
+@dataclass(slots=True, eq=False)
+class ShapeRow:
+    """A tensor and its types from the three sources. `clash` says in words where two of them contradict."""
+
+    tensor: Tensor
+    observed: Type | None = None
+    clash: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.tensor.name
+
+    @property
+    def dtype(self) -> str:
+        return dtype_of_type(self.observed or self.tensor.inferred_type or self.tensor.stored_type)
+
+    @property
+    def is_unknown(self) -> bool:
+        return bool(self.tensor.unknown_because)
+
+
+def shape_rows(graph: Graph, run: RunState | None) -> list[ShapeRow]:
+    """Inputs, then what nodes make in run order, then constants; contradictions before all."""
+    made = [t for node in (*graph.order, *(n for n in graph.nodes if n.index < 0)) for t in node.outputs if t]
+    ordered = dict.fromkeys([*graph.inputs, *made, *graph.tensors.values()])
+    dims: Mapping[str, int] = run.dims if run else {}
+    rows = []
+    for tensor in ordered:
+        observed = run.observed.get(tensor) if run else None
+        rows.append(ShapeRow(tensor, observed, contradiction(tensor, observed, dims)))
+    return sorted(rows, key=lambda row: not row.clash)
+
+
+def contradiction(tensor: Tensor, observed: Type | None, dims: Mapping[str, int]) -> str:
+    """Which two of stored, inferred and observed can't both be true, given the dims of the run; empty for none."""
+    known = [("stored", tensor.stored_type), ("inferred", tensor.inferred_type), ("observed", observed)]
+    for place, (label, first) in enumerate(known):
+        for other, second in known[place + 1 :]:
+            if first is not None and second is not None and not _compatible(first, second, dims):
+                return f"{label} and {other} contradict each other"
+    return ""
+
+
+def _compatible(first: Type, second: Type, dims: Mapping[str, int]) -> bool:
+    if not isinstance(first, TensorType) or not isinstance(second, TensorType):
+        return type(first) is type(second)
+    if first.dtype and second.dtype and first.dtype is not second.dtype:
+        return False
+    return _shapes_compatible(first.shape, second.shape, dims)
+
+
+def _shapes_compatible(first: Shape | None, second: Shape | None, dims: Mapping[str, int]) -> bool:
+    if first is None or second is None:
+        return True
+    if len(first) != len(second):
+        return False
+    values = [(_value(a, dims), _value(b, dims)) for a, b in zip(first, second, strict=True)]
+    return all(a is None or b is None or a == b for a, b in values)
+
+
+def _value(dim: object, dims: Mapping[str, int]) -> int | None:
+    """The number that a dim stands for, None where that can't be said."""
+    if isinstance(dim, Expr) and dims:
+        try:
+            return int(dim.evaluate(dims))
+        except (KeyError, ArithmeticError):
+            return None
+    return dim if isinstance(dim, int) else None
+
+
+def _plain(row: ShapeRow) -> Style:
+    return Style("error" if row.clash else "text", mono=True)
+
+
+def _inferred(row: ShapeRow) -> Style:
+    return Style("error" if row.clash else "accent", mono=True, italic=True)
+
+
+def _note(row: ShapeRow) -> str:
+    return row.clash or row.tensor.unknown_because
+
+
+COLUMNS = (
+    Column("name", lambda r: r.name),
+    Column("dtype", lambda r: r.dtype, Style("muted", mono=True)),
+    Column("stored", lambda r: shape_of_type(r.tensor.stored_type), _plain, heading_tip="As the file declares it"),
+    Column("inferred", lambda r: shape_of_type(r.tensor.inferred_type), _inferred,
+           heading_tip="As OInfer's shape inference finds it"),
+    Column("observed", lambda r: shape_of_type(r.observed), _plain, heading_tip="As the last run saw it"),
+    Column("why", _note, lambda r: Style("error" if r.clash else "muted"),
+           heading_tip="Contradictions, and why a shape is not known"),
+)  # fmt: skip

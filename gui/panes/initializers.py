@@ -1,0 +1,43 @@
+"""The Initializers pane: inputs and initializers of the graph shown, and how they were fused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from PySide6.QtCore import Slot
+
+from engine.graph.ir import Graph, Node, Tensor
+from gui.document import Document
+from gui.models.initializers import COLUMNS, FusionRow, fusion_rows
+from gui.table_pane import TablePane
+from gui.text import bytes_text, plural
+
+
+class InitializersPane(TablePane):
+    """Which tensors are inputs, which are constants, and why."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, COLUMNS, "Initializers")
+        self.view.set_widths(22, 15, 5, 14, 14, 9, 6)
+        document.graph_changed.connect(self._show_graph)
+        self._show_graph(document.graph)
+
+    def items_of(self, row: FusionRow) -> Iterable[Node | Tensor]:
+        return (row.tensor,)
+
+    def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
+        """A node's first weight stands for it, or else the first input it reads."""
+        if isinstance(item, Tensor):
+            yield item
+            return
+        inputs = list(item.read_tensors())
+        yield from (t for t in inputs if t.data is not None)
+        yield from inputs
+
+    @Slot(object)
+    def _show_graph(self, graph: Graph | None) -> None:
+        rows = fusion_rows(graph) if graph else []
+        inputs = sum(row.tensor.data is None for row in rows)
+        size = sum(row.tensor.data.nbytes for row in rows if row.tensor.data is not None)
+        self.summary.setText(f"{plural(inputs, 'input')} · {len(rows) - inputs:,} stored, {bytes_text(size)}")
+        self.set_rows(rows)

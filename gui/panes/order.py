@@ -1,0 +1,64 @@
+"""The Order pane: the nodes of the graph shown, in the order they run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QCheckBox
+
+from engine.graph.ir import Graph, Node, Tensor
+from gui.document import Document
+from gui.models.order import COLUMNS, FILE, PROVIDER, TIME, OrderRow, fill_times, order_rows
+from gui.table_pane import TablePane, node_first
+from gui.text import plural
+
+
+class OrderPane(TablePane):
+    """Run order, file order, time and provider of each node."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, COLUMNS, "Run order")
+        self._file_order = QCheckBox("File order")
+        self._file_order.setToolTip("Show the nodes as the file has them; ↕ marks those that run elsewhere")
+        self._file_order.toggled.connect(self._arrange)
+        self.top.addWidget(self._file_order)
+        self.summary.hide()
+        self.view.set_widths(4, 17, 16, 11, 8, 6, stretch=2)
+        document.graph_changed.connect(self._show_graph)
+        document.run_changed.connect(self._show_run)
+        self._show_graph(document.graph)
+
+    def items_of(self, row: OrderRow) -> Iterable[Node | Tensor]:
+        return (row.node,)
+
+    def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
+        return node_first(item)
+
+    @Slot(object)
+    def _show_graph(self, graph: Graph | None) -> None:
+        rows = order_rows(graph) if graph else []
+        fill_times(rows, self.document.run)
+        moved = sum(row.moved for row in rows)
+        self._file_order.setText(f"File order ({moved} ↕)" if moved else "File order")
+        self.filter.setPlaceholderText(f"Filter {plural(len(rows), 'node')}")
+        self.set_rows(rows)
+        self._show_columns(rows)
+
+    @Slot()
+    def _show_run(self) -> None:
+        fill_times(self.model.rows, self.document.run)
+        self._show_columns(self.model.rows)
+        self.model.refresh()
+
+    @Slot()
+    def _arrange(self) -> None:
+        self.model.sort(FILE if self._file_order.isChecked() else -1)
+        self._show_columns(self.model.rows)
+        self.show_selection(self.document.selection)
+
+    def _show_columns(self, rows: list[OrderRow]) -> None:
+        """Only the columns that say something: the pane is narrow."""
+        self.view.setColumnHidden(TIME, not any(row.ms is not None for row in rows))
+        self.view.setColumnHidden(PROVIDER, len({row.provider for row in rows}) < 2)
+        self.view.setColumnHidden(FILE, not (self._file_order.isChecked() or any(row.moved for row in rows)))

@@ -1,0 +1,118 @@
+"""What the panes with one table share: the table, a filter line, and the selection going both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from engine.graph.ir import Node, Tensor
+from gui.document import Document, Item
+from gui.models.table import Column, TableModel
+from gui.widgets.table_view import TableView
+
+
+class TablePane(QWidget):
+    """A pane with one table of row objects.
+
+    Subclasses say which engine objects a row stands for (`items_of`) and which ones stand for a selected item
+    (`candidates`, best first); the pane then keeps the table's current row and the document's selection together.
+    """
+
+    def __init__(self, document: Document, columns: Sequence[Column], name: str, *, filtered: bool = True) -> None:
+        super().__init__()
+        self.document = document
+        self.model = TableModel(columns, self)
+        self.view = TableView(self.model, name)
+        self.filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
+        self.filter.setAccessibleName(f"Filter {name}")
+        self.summary = QLabel()
+        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.summary.setProperty("role", "muted")
+        self._by_item: dict[Any, Any] = {}
+
+        self.top = QHBoxLayout()
+        self.top.setContentsMargins(8, 6, 8, 6)
+        self.top.setSpacing(8)
+        self.top.addWidget(self.filter, 1)
+        self.top.addWidget(self.summary)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        if filtered:
+            layout.addLayout(self.top)
+        layout.addWidget(self.view, 1)
+
+        self._filter_delay = QTimer(self, singleShot=True, interval=80)
+        self._filter_delay.timeout.connect(self.apply_filter)
+        self.filter.textChanged.connect(self._filter_delay.start)
+        self.view.picked.connect(self._picked)
+        document.selection_changed.connect(self.show_selection)
+
+    # For subclasses
+
+    def items_of(self, row: Any) -> Iterable[Node | Tensor]:
+        """The engine objects that a row stands for; the first is what picking the row selects."""
+        raise NotImplementedError
+
+    def candidates(self, item: Node | Tensor) -> Iterable[Node | Tensor]:
+        """The engine objects whose row may show `item`, best first."""
+        yield item
+
+    def accepts(self, row: Any) -> bool:
+        """Whether a row is shown at all."""
+        return True
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        self._by_item = {}
+        for row in rows:
+            for item in self.items_of(row):
+                self._by_item.setdefault(item, row)
+        self.model.set_rows(rows)
+        self.show_selection(self.document.selection)
+
+    # Both ways
+
+    @Slot()
+    def apply_filter(self) -> None:
+        self.model.set_filter(self.filter.text(), self.accepts)
+        self.show_selection(self.document.selection)
+
+    @Slot(object)
+    def show_selection(self, item: Item) -> None:
+        """Show the row of `item`. A row that stands for it already stays, as the user may have picked it."""
+        if item is None:
+            self.view.show_row(None)
+            return
+        current = self.view.current_row()
+        if current is not None and item in self.items_of(current):
+            return
+        rows = (self._by_item[c] for c in self.candidates(item) if c in self._by_item)
+        self.view.show_row(next(rows, None))
+
+    @Slot(object)
+    def _picked(self, row: Any) -> None:
+        item = next(iter(self.items_of(row)), None)
+        if item is not None:
+            self.document.select(item)
+
+
+def node_first(item: Node | Tensor) -> Iterator[Node | Tensor]:
+    """For tables of nodes: the node itself, or a tensor's producer, or who reads it first."""
+    if isinstance(item, Node):
+        yield item
+        return
+    if item.producer:
+        yield item.producer
+    for node, _slot in item.consumers:
+        yield node
+
+
+def own_tensors(item: Node | Tensor) -> Iterator[Node | Tensor]:
+    """For tables of tensors: the tensor itself, or what a node makes."""
+    if isinstance(item, Node):
+        yield from (t for t in item.outputs if t is not None)
+    else:
+        yield item
