@@ -1,0 +1,60 @@
+"""Axes and shapes as ONNX writes them, turned into what array modules take."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+Array = Any
+"""An array of the provider's module: `numpy.ndarray`, `cupy.ndarray`."""
+
+
+def normalize_axis(axis: int, rank: int) -> int:
+    """`axis` counted from the front.
+
+    Raises
+    ------
+    ValueError: the axis lies outside [-rank, rank - 1].
+    """
+    if not -rank <= axis < max(rank, 1):
+        raise ValueError(f"axis {axis} is outside [{-rank}, {rank - 1}] of a tensor of rank {rank}")
+    return int(axis) + rank if axis < 0 else int(axis)
+
+
+def normalize_axes(axes: Iterable[int], rank: int) -> tuple[int, ...]:
+    """Each axis counted from the front, in the order given; a repeated one is an error (ValueError)."""
+    found = tuple(normalize_axis(int(a), rank) for a in axes)
+    if len(set(found)) != len(found):
+        raise ValueError(f"axes {list(found)} name one axis twice")
+    return found
+
+
+def as_ints(values: Any) -> list[int]:
+    """A list attribute or a host tensor of any integer dtype as Python integers; a scalar is a list of one."""
+    return [int(v) for v in np.asarray(values).reshape(-1).tolist()]
+
+
+def along(axis: int, rank: int, part: Any) -> tuple[Any, ...]:
+    """The index that takes `part` (a slice, an index array) of one axis and all of the others."""
+    return (slice(None),) * axis + (part,) + (slice(None),) * (rank - axis - 1)
+
+
+def on_axis(vector: Array, axis: int, rank: int) -> Array:
+    """A vector reshaped so that it broadcasts along one axis of a tensor of `rank`."""
+    return vector.reshape((-1,) + (1,) * (rank - axis - 1))
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape that several shapes broadcast to (ValueError where they don't)."""
+    return np.broadcast_shapes(*(tuple(int(d) for d in s) for s in shapes))
+
+
+def align_unidirectional(b: Array, rank: int, axis: int | None) -> Array:
+    """The second operand of an opset < 7 binary operator with ``broadcast=1``, reshaped to broadcast as it means.
+
+    Its dims match those of the first operand from `axis` on, or the last ones where no axis is given.
+    """
+    if axis is None or b.size == 1:
+        return b
+    return b.reshape(b.shape + (1,) * (rank - normalize_axis(axis, rank) - b.ndim))

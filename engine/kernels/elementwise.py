@@ -1,0 +1,41 @@
+"""How elementwise formulas are evaluated: large arrays in cache-size blocks, half floats in float32, rounded once.
+
+A formula of several array operations reads and writes memory once per operation. Over blocks that stay in the cache
+only the first read and the last write reach memory, and the temporaries are small.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from engine.kernels.axes import Array
+from engine.kernels.precision import wide
+from engine.kernels.registry import KernelContext
+
+BLOCK = 1 << 14
+"""Elements per block: 64 KiB of float32, so that input, output and two temporaries fit a second-level cache."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def blockwise(function: F) -> F:
+    """Let a kernel with one input and one output of its dtype run block by block on the host, rounding once.
+
+    The function must be elementwise; it may change what it allocated, never `x`.
+    """
+
+    @wraps(function)
+    def blocked(ctx: KernelContext, x: Array, **attributes: Any) -> Array:
+        if ctx.xp is not np or x.size <= BLOCK:
+            return function(ctx, wide(x), **attributes).astype(x.dtype, copy=False)
+        source = x.reshape(-1)
+        result = np.empty(source.shape, x.dtype)
+        for start in range(0, x.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            result[part] = function(ctx, wide(source[part]), **attributes)
+        return result.reshape(x.shape)
+
+    return blocked  # type: ignore[return-value]
