@@ -9,6 +9,8 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
+from gui.widgets.tips import plain_tip
+
 ITEM_ROLE = Qt.ItemDataRole.UserRole
 BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # a float 0..1: the length of the cell's bar
 
@@ -149,7 +151,7 @@ class TableModel(QAbstractTableModel):
             case _ROLE.DisplayRole:
                 return column.text(row)
             case _ROLE.ToolTipRole:
-                return column.tip(row) if column.tip else column.text(row)
+                return plain_tip(column.tip(row) if column.tip else column.text(row))
             case _ROLE.TextAlignmentRole:
                 return _alignment(column)
             case _ROLE.ForegroundRole:

@@ -1,0 +1,38 @@
+"""Lines of labelled values: the Properties pane's content as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from gui.models.table import MUTED, PLAIN, Style
+
+
+class LineKind(Enum):
+    """How a line is laid out."""
+
+    TITLE = "title"
+    HEADING = "heading"
+    PAIR = "pair"
+
+
+@dataclass(slots=True)
+class Line:
+    """A line: a title with a badge, a heading, or a label with a value and maybe a second line under it.
+
+    `target` is what a click on the value goes to.
+    """
+
+    kind: LineKind
+    label: str
+    value: str = ""
+    style: Style = PLAIN
+    detail: str = ""
+    detail_style: Style = MUTED
+    target: object = None
+    badge_color: str = ""
+    tip: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.value

@@ -1,0 +1,39 @@
+"""The Properties pane: everything known about what is selected, or about the model."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from engine.graph.ir import Graph
+from gui.document import Document
+from gui.models.properties import lines_for
+from gui.widgets.line_list import LineList
+
+
+class PropertiesPane(QWidget):
+    """A list of labelled values, with links to other nodes, tensors and subgraphs."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self.list = LineList("Properties")
+        self.list.followed.connect(self._follow)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 0)
+        layout.addWidget(self.list)
+        document.selection_changed.connect(self._show)
+        document.model_changed.connect(self._show)
+        document.run_changed.connect(self._show)
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        self.list.set_lines(lines_for(self._document))
+
+    @Slot(object)
+    def _follow(self, target: object) -> None:
+        if isinstance(target, Graph):
+            self._document.show_graph(target)
+        else:
+            self._document.select(target)

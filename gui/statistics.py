@@ -1,0 +1,92 @@
+"""Summary of a tensor's values: extent, moments, counts of the special ones, a histogram. Knows no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+BINS = 64
+CHUNK = 1 << 20  # elements looked at between two questions whether to go on
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Figures over all elements; minimum, maximum, mean and deviation over the finite ones, NaN where there are none.
+
+    `counts` [bins] and `edges` [bins + 1] are the histogram of the finite values.
+    """
+
+    size: int = 0
+    minimum: float = np.nan
+    maximum: float = np.nan
+    mean: float = np.nan
+    deviation: float = np.nan
+    zeros: int = 0
+    nans: int = 0
+    infinities: int = 0
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    edges: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+
+def is_numeric(array: np.ndarray) -> bool:
+    """Whether `summarize` can say anything about an array: no strings, no objects, no complex numbers."""
+    return array.dtype.kind in "biuf" or (array.dtype.kind == "V" and array.dtype.names is None)
+
+
+def summarize(array: np.ndarray, check: Callable[[], None] = lambda: None) -> Statistics:
+    """Statistics of a numeric array of any shape, in two passes; `check` is called between chunks and may raise."""
+    result = Statistics(size=array.size)
+    finite = 0
+    mean = spread = 0.0
+    low, high = np.inf, -np.inf
+    for chunk in _chunks(array):
+        check()
+        good = chunk[np.isfinite(chunk)]
+        nans = int(np.isnan(chunk).sum())
+        result.nans += nans
+        result.infinities += chunk.size - good.size - nans
+        result.zeros += int((good == 0).sum())
+        if good.size:
+            low, high = min(low, float(good.min())), max(high, float(good.max()))
+            # Chan, Golub and LeVeque (1979): moments of two parts from those of each.
+            part, total = float(good.mean()), finite + good.size
+            spread += float(((good - part) ** 2).sum()) + (part - mean) ** 2 * finite * good.size / total
+            mean += (part - mean) * good.size / total
+            finite = total
+    if not finite:
+        return result
+    result.minimum, result.maximum, result.mean = low, high, mean
+    result.deviation = float(np.sqrt(spread / finite))
+    result.counts, result.edges = _histogram(array, low, high, check)
+    return result
+
+
+def _histogram(
+    array: np.ndarray, low: float, high: float, check: Callable[[], None]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and edges; integers of a small range get a bin each."""
+    bins = BINS
+    whole = array.dtype.kind in "biu"
+    if whole and high - low < BINS:
+        bins, low, high = int(high - low) + 1, low - 0.5, high + 0.5
+    elif not high > low or not np.isfinite(high - low):
+        middle = low / 2 + high / 2
+        reach = max(abs(high - middle) if np.isfinite(high - middle) else abs(middle), abs(middle) * 1e-3, 0.5)
+        low, high = max(middle - reach, -1e308 / 2), min(middle + reach, 1e308 / 2)
+    edges = np.linspace(low, high, bins + 1)
+    if np.any(np.diff(edges) <= 0):  # the range is too narrow for its numbers to be told apart
+        edges = np.linspace(low - 0.5, high + 0.5, bins + 1)
+    counts = np.zeros(bins, np.int64)
+    for chunk in _chunks(array):
+        check()
+        counts += np.histogram(chunk[np.isfinite(chunk)], edges)[0]
+    return counts, edges
+
+
+def _chunks(array: np.ndarray) -> Iterator[np.ndarray]:
+    """The elements as float64, a bounded number at a time."""
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, CHUNK):
+        yield flat[start : start + CHUNK].astype(np.float64)

@@ -1,0 +1,48 @@
+"""A small histogram, drawn with pyqtgraph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QColor
+
+from gui.theme import Theme, on_theme
+
+
+class Histogram(pyqtgraph.PlotWidget):
+    """Counts over values: bars on a bare ground, the extent written below."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Histogram")
+        self.setMenuEnabled(False)
+        self.setMouseEnabled(x=False, y=False)
+        self.hideButtons()
+        self.setFixedHeight(110)
+        self.getAxis("left").hide()
+        self.getAxis("bottom").setStyle(tickLength=0, maxTickLevel=0)
+        self._bars = pyqtgraph.BarGraphItem(x0=[], x1=[], height=[])
+        self.addItem(self._bars)
+        on_theme(self._set_theme)
+
+    def set_histogram(self, counts: np.ndarray, edges: np.ndarray) -> None:
+        """Show counts [n] between edges [n + 1]; empty arrays show nothing."""
+        self._bars.setOpts(x0=edges[:-1], x1=edges[1:], height=counts)
+        if counts.size:
+            self.setXRange(edges[0], edges[-1], padding=0.02)
+            self.setYRange(0, max(int(counts.max()), 1), padding=0.02)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """What is shown."""
+        return np.asarray(self._bars.opts["height"])
+
+    @Slot(object)
+    def _set_theme(self, theme: Theme) -> None:
+        self.setBackground(theme.window)
+        self.getAxis("bottom").setPen(theme.color("line"))
+        self.getAxis("bottom").setTextPen(theme.color("muted"))
+        bar = QColor(theme.accent)
+        bar.setAlphaF(0.8)
+        self._bars.setOpts(brush=bar, pen=pyqtgraph.mkPen(theme.window, width=0.5))

@@ -1,0 +1,223 @@
+"""The list of labelled values that the Properties pane shows: painted, with links, nothing instantiated per line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from gui.models.lines import Line, LineKind
+from gui.models.table import ITEM_ROLE, PLAIN, Style
+from gui.theme import Theme, on_theme, theme_manager, ui_font
+from gui.widgets.table_view import font_of
+from gui.widgets.tips import plain_tip
+
+Index = QModelIndex | QPersistentModelIndex
+_NO_INDEX = QModelIndex()
+_MARGIN = 14
+_MAX_LABEL = 130
+
+
+class LineModel(QAbstractListModel):
+    """The lines, as a list model."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.lines: list[Line] = []
+
+    def set_lines(self, lines: list[Line]) -> None:
+        self.beginResetModel()
+        self.lines = lines
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(self.lines)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        line = self.lines[index.row()]
+        if role == ITEM_ROLE:
+            return line
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return " ".join(filter(None, (line.label, line.value, line.detail)))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip("\n".join(filter(None, (line.tip or line.value, line.detail))))
+        return None
+
+
+class LineDelegate(QStyledItemDelegate):
+    """Paints a line. Labels stand in a column as wide as the widest of them, up to a limit."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.label_width = 80
+
+    def fit_labels(self, lines: list[Line]) -> None:
+        metrics = QFontMetrics(ui_font())
+        labels = {line.label for line in lines if line.kind is LineKind.PAIR}
+        widest = max((metrics.horizontalAdvance(label) for label in labels), default=0)
+        self.label_width = max(64, min(widest, _MAX_LABEL)) + 16
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # type: ignore[override]
+        line: Line = index.data(ITEM_ROLE)
+        text = option.fontMetrics.height()
+        if line.kind is LineKind.TITLE:
+            return QSize(80, round(text * 2.5))
+        if line.kind is LineKind.HEADING:
+            return QSize(80, round(text * 2.0))
+        return QSize(80, round(text * (2.25 if line.detail else 1.25)))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
+        line: Line = index.data(ITEM_ROLE)
+        theme = theme_manager().theme
+        if option.state & QStyle.StateFlag.State_Selected and line.kind is LineKind.PAIR:
+            painter.fillRect(option.rect, theme.color("selection"))
+        rect = option.rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
+        match line.kind:
+            case LineKind.TITLE:
+                self._title(painter, rect, line, theme)
+            case LineKind.HEADING:
+                font = ui_font(0.9)
+                font.setBold(True)
+                font.setCapitalization(QFont.Capitalization.AllUppercase)
+                font.setLetterSpacing(QFont.SpacingType.PercentageSpacing, 106)
+                below = rect.adjusted(0, round(rect.height() * 0.3), 0, 0)
+                _text(painter, below, line.label, font, theme.color("muted"))
+            case LineKind.PAIR:
+                self._pair(painter, rect, line, theme)
+
+    def _title(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
+        font = ui_font()
+        font.setBold(True)
+        metrics = QFontMetrics(font)
+        width = min(metrics.horizontalAdvance(line.label) + 14, rect.width() // 2)
+        height = round(metrics.height() * 1.3)
+        badge = QRect(rect.left(), rect.center().y() - height // 2 + 2, width, height)
+        is_category = line.badge_color.startswith("#")
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(line.badge_color) if is_category else theme.color("selection"))
+        painter.drawRoundedRect(QRectF(badge), 4, 4)
+        ink = QColor("white") if is_category else theme.color("accent")
+        _text(painter, badge.adjusted(7, 0, -7, 0), line.label, font, ink)
+        name = QRect(badge.right() + 10, badge.top(), rect.right() - badge.right() - 10, height)
+        _text(painter, name, line.value, ui_font(), theme.color("text"))
+
+    def _pair(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
+        half = rect.height() // 2 if line.detail else rect.height()
+        label_width = min(self.label_width, rect.width() // 2)
+        label_style = Style("accent") if line.target is not None and line.style.role != "accent" else Style("muted")
+        label = QRect(rect.left(), rect.top(), label_width - 10, half)
+        _text(painter, label, line.label, font_of(PLAIN), theme.color(label_style.role))
+        value = QRect(rect.left() + label_width, rect.top(), rect.width() - label_width, half)
+        _text(painter, value, line.value, font_of(line.style), theme.color(line.style.role))
+        if line.detail:
+            below = value.translated(0, half - 1)
+            _text(painter, below, line.detail, font_of(line.detail_style), theme.color(line.detail_style.role))
+
+
+def _text(painter: QPainter, rect: QRect, text: str, font: QFont, color: QColor) -> None:
+    painter.setFont(font)
+    painter.setPen(color)
+    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, rect.width())
+    flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+    painter.drawText(rect, flags, shown)
+
+
+class LineList(QListView):
+    """Shows lines; `followed(target)` says that a link was clicked, or entered with Return."""
+
+    followed = Signal(object)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._lines = LineModel(self)
+        self._delegate = LineDelegate(self)
+        self.setModel(self._lines)
+        self.setItemDelegate(self._delegate)
+        self.setAccessibleName(name)
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._open_menu)
+        on_theme(self._set_theme)
+
+    @property
+    def lines(self) -> list[Line]:
+        return self._lines.lines
+
+    def set_lines(self, lines: list[Line]) -> None:
+        self._delegate.fit_labels(lines)
+        self._lines.set_lines(lines)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        line = self.indexAt(event.position().toPoint()).data(ITEM_ROLE)
+        is_link = isinstance(line, Line) and line.target is not None
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if is_link else Qt.CursorShape.ArrowCursor)
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        is_plain = event.button() is Qt.MouseButton.LeftButton and not event.modifiers()
+        index = self.indexAt(event.position().toPoint())
+        if is_plain and len(self.selectionModel().selectedRows()) == 1 and index == self.currentIndex():
+            self._follow(index)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_lines()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._follow(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    @Slot()
+    def copy_lines(self) -> None:
+        """Put the selected lines on the clipboard, as TSV."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        lines = (self.lines[row] for row in rows)
+        text = "\n".join("\t".join(filter(None, (line.label, line.value, line.detail))) for line in lines)
+        if text:
+            QGuiApplication.clipboard().setText(text)
+
+    @Slot()
+    def _copy_value(self) -> None:
+        line = self.currentIndex().data(ITEM_ROLE)
+        if isinstance(line, Line):
+            QGuiApplication.clipboard().setText(line.tip or line.value)
+
+    def _follow(self, index: QModelIndex) -> None:
+        line = index.data(ITEM_ROLE)
+        if isinstance(line, Line) and line.target is not None:
+            self.followed.emit(line.target)
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        if not self.indexAt(position).isValid():
+            return
+        menu = QMenu(self)
+        menu.addAction("Copy &value", self._copy_value)
+        menu.addAction("&Copy lines as table", QKeySequence(QKeySequence.StandardKey.Copy), self.copy_lines)
+        menu.exec(self.viewport().mapToGlobal(position))
+        menu.deleteLater()
+
+    @Slot(object)
+    def _set_theme(self, _theme: Theme) -> None:
+        self.viewport().update()
