@@ -67,9 +67,8 @@ def _table() -> list[DType]:
         ("float8e8m0", 24, ml_dtypes.float8_e8m0fnu, 8, "float"),
         ("uint2", 25, ml_dtypes.uint2, 2, "uint"),
         ("int2", 26, ml_dtypes.int2, 2, "int"),
-        # float6 is stored one byte an element, not packed (measured: reference/engine.md, section 4).
-        ("float6e2m3", 27, ml_dtypes.float6_e2m3fn, 8, "float"),
-        ("float6e3m2", 28, ml_dtypes.float6_e3m2fn, 8, "float"),
+        ("float6e2m3", 27, ml_dtypes.float6_e2m3fn, 6, "float"),
+        ("float6e3m2", 28, ml_dtypes.float6_e3m2fn, 6, "float"),
     ]
     return [DType(name, code, np.dtype(numpy), bits, kind) for name, code, numpy, bits, kind in rows]  # type: ignore[call-overload]
 

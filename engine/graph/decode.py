@@ -79,17 +79,22 @@ class TensorDecoder:
 
 
 def unpack(raw: memoryview, dtype: DType, dims: tuple[int, ...]) -> np.ndarray:
-    """The array of shape `dims` that little-endian packed bytes hold; a view of `raw` except for 4- and 2-bit types.
+    """The array of shape `dims` that little-endian packed bytes hold; a view of `raw` for types of whole bytes.
 
-    Source: onnx.proto, `TensorProto.raw_data`: 4-bit elements lie low nibble first, 2-bit ones low bits first.
+    Source: onnx.proto, `TensorProto.raw_data`: elements of less than a byte follow each other from the low bits up.
     """
     if dtype.bits >= 8:
         return np.frombuffer(raw, dtype.numpy).reshape(dims)
-    per_byte = 8 // dtype.bits
-    packed = np.frombuffer(raw, np.uint8)
-    shifts = np.arange(per_byte, dtype=np.uint8) * dtype.bits
-    codes = (packed[:, None] >> shifts & (1 << dtype.bits) - 1).reshape(-1)[: prod(dims)]
-    return codes_to_array(codes, dtype).reshape(dims)
+    return codes_to_array(_bit_fields(np.frombuffer(raw, np.uint8), dtype.bits, prod(dims)), dtype).reshape(dims)
+
+
+def _bit_fields(packed: np.ndarray, bits: int, count: int) -> np.ndarray:
+    """The first `count` fields of `bits` bits each, one per uint8."""
+    if 8 % bits == 0:
+        shifts = np.arange(0, 8, bits, dtype=np.uint8)
+        return (packed[:, None] >> shifts & (1 << bits) - 1).reshape(-1)[:count]
+    stream = np.unpackbits(packed, bitorder="little")[: count * bits].reshape(count, bits)
+    return np.packbits(stream, axis=1, bitorder="little").reshape(-1)
 
 
 def codes_to_array(codes: np.ndarray, dtype: DType) -> np.ndarray:
@@ -123,8 +128,10 @@ def _typed_values(proto: onnx.TensorProto, dtype: DType) -> np.ndarray:
 def _from_int32_data(words: np.ndarray, dtype: DType, count: int) -> np.ndarray:
     """int32_data holds small integers as they are, floats under 32 bits as bit patterns, sub-byte types packed."""
     if dtype.bits < 8:
-        flat = unpack(memoryview(words.astype(np.uint8).tobytes()), dtype, (words.size * (8 // dtype.bits),))
-        return flat[:count] if flat.size - count < 8 // dtype.bits else flat
+        needed = (count * dtype.bits + 7) // 8
+        if words.size != needed:
+            raise DataError(f"its {count} values need {needed} bytes, and {words.size} are stored")
+        return unpack(memoryview(words.astype(np.uint8).tobytes()), dtype, (count,))
     if dtype.kind == "float":
         return words.astype(np.uint16 if dtype.bits == 16 else np.uint8).view(dtype.numpy)
     return words.astype(dtype.numpy)

@@ -1,0 +1,357 @@
+"""From files to linked graphs: names, fusion, captures, functions, data and what is wrong with them."""
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from engine import load, load_model_proto
+from engine.errors import DataError, ModelFormatError
+from engine.graph.ir import Model, Tensor, ValueSource
+
+
+def value(name: str, dtype: int = TensorProto.FLOAT, shape: object = ()) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def add_model(ir_version: int, listed: bool, opset: int = 8) -> onnx.ModelProto:
+    """y = x + w, with w an initializer that may be listed as an input too."""
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["x", "w"], ["y"])], "g",
+        [value("x", shape=[2])] + ([value("w", shape=[2])] if listed else []), [value("y", shape=[2])],
+        [numpy_helper.from_array(np.array([10, 20], np.float32), "w")],
+    )  # fmt: skip
+    return helper.make_model(graph, ir_version=ir_version, opset_imports=[helper.make_opsetid("", opset)])
+
+
+def codes(model: Model) -> list[str]:
+    return [d.code for d in model.diagnostics]
+
+
+def tensor(model: Model, name: str) -> Tensor:
+    found = model.graph.find(name)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ir_version", "listed", "source", "findings"),
+    [
+        (3, True, ValueSource.CONSTANT, []),
+        (3, False, ValueSource.IMPLICIT_CONSTANT, ["initializer-not-in-inputs"]),
+        (4, True, ValueSource.OVERRIDABLE, []),
+        (8, False, ValueSource.IMPLICIT_CONSTANT, []),
+    ],
+)
+def test_fusion_of_initializers_and_inputs(
+    ir_version: int, listed: bool, source: ValueSource, findings: list[str]
+) -> None:
+    model = load_model_proto(add_model(ir_version, listed))
+    assert tensor(model, "w").source is source
+    assert [t.name for t in model.graph.feeds] == ["x"]
+    assert codes(model) == findings
+
+
+def test_stored_data_decides_over_a_declaration() -> None:
+    proto = add_model(8, listed=True)
+    proto.graph.input[1].type.tensor_type.shape.dim[0].dim_value = 9
+    model = load_model_proto(proto)
+    assert codes(model) == ["initializer-shape-mismatch"]
+    data = tensor(model, "w").data
+    assert data is not None
+    assert data.array().tolist() == [10, 20]
+
+
+def test_links_run_both_ways() -> None:
+    model = load_model_proto(add_model(8, listed=False))
+    (node,) = model.graph.nodes
+    x, w, y = (tensor(model, name) for name in "xwy")
+    assert node.inputs == [x, w]
+    assert node.outputs == [y]
+    assert x.consumers == [(node, 0)]
+    assert w.consumers == [(node, 1)]
+    assert (y.producer, y.producer_slot) == (node, 0)
+    assert node.since_version == 7
+
+
+def test_captured_values_count_as_inputs_of_the_owner() -> None:
+    """If's branch reads `late`, which a node behind it in the file computes (FunASR#1566)."""
+    inner = helper.make_graph([helper.make_node("Neg", ["late"], ["t"])], "then", [], [value("t", shape=[1])])
+    other = helper.make_graph([helper.make_node("Identity", ["x"], ["e"])], "else", [], [value("e", shape=[1])])
+    nodes = [
+        helper.make_node("If", ["c"], ["y"], name="choose", then_branch=inner, else_branch=other),
+        helper.make_node("Relu", ["x"], ["late"], name="produce"),
+    ]
+    graph = helper.make_graph(
+        nodes, "g", [value("c", TensorProto.BOOL), value("x", shape=[1])], [value("y", shape=[1])]
+    )
+    model = load_model_proto(helper.make_model(graph))
+    choose, produce = model.graph.nodes
+    assert {t.name for t in choose.captures} == {"late", "x"}
+    assert model.graph.order == [produce, choose]
+    assert [(d.code, d.node) for d in model.diagnostics] == [("unsorted", "choose")]
+    negate = choose.subgraphs["then_branch"].nodes[0]
+    assert negate.inputs[0] is tensor(model, "late")
+    assert negate.qualified_name == "choose/then_branch/Neg_0"
+    assert negate.outputs[0] is not None
+    assert negate.outputs[0].qualified_name == "choose/then_branch/t"
+
+
+def test_names_are_made_up_and_unique() -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Neg", ["a"], ["b"], name="n"),
+             helper.make_node("Neg", ["b"], ["y"], name="n")]  # fmt: skip
+    model = load_model_proto(helper.make_model(helper.make_graph(nodes, "g", [value("x")], [value("y")])))
+    assert [n.name for n in model.graph.nodes] == ["Relu_0", "n", "n#2"]
+    assert [n.stored_name for n in model.graph.nodes] == ["", "n", "n"]
+
+
+def test_weights_are_views_of_the_file(tmp_path: Path) -> None:
+    weight = np.arange(4096, dtype=np.uint8)  # bytes are aligned wherever they lie
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["w"], ["y"])], "g", [], [value("y", TensorProto.UINT8, [4096])],
+        [numpy_helper.from_array(weight, "w")],
+    )  # fmt: skip
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph), path)
+    data = tensor(load(path), "w").data
+    assert data is not None
+    array = data.array()
+    np.testing.assert_array_equal(array, weight)
+    assert not array.flags.owndata
+    assert not array.flags.writeable
+    assert data.array() is array
+
+
+def test_unaligned_weights_are_copied_once(tmp_path: Path) -> None:
+    for padding in range(4):  # one of four doc string lengths aligns the payload, the others do not
+        graph = helper.make_graph([], "g" * (padding + 1), [], [], [
+            numpy_helper.from_array(np.arange(1000, dtype=np.float32), "w")])  # fmt: skip
+        path = tmp_path / f"{padding}.onnx"
+        onnx.save(helper.make_model(graph), path)
+        data = tensor(load(path), "w").data
+        assert data is not None
+        assert data.array().flags.aligned
+        assert data.array() is data.array()
+        np.testing.assert_array_equal(data.array(), np.arange(1000, dtype=np.float32))
+
+
+@pytest.mark.parametrize("code", [c for c in range(1, 29) if c != TensorProto.STRING])
+@pytest.mark.parametrize("typed", [False, True])
+def test_every_element_type_reads_as_the_standard_reads_it(code: int, typed: bool) -> None:
+    dtype = helper.tensor_dtype_to_np_dtype(code)
+    values = np.array([0, 1, 0, 1, 1], np.float32).astype(dtype)
+    proto = numpy_helper.from_array(values, "w")
+    if typed:
+        if code in (27, 28):
+            pytest.skip("onnx.helper.make_tensor writes no float6 into typed fields")
+        proto = helper.make_tensor("w", code, [5], values.tolist() if code in (14, 15) else values)
+    graph = helper.make_graph([], "g", [], [], [proto])
+    data = tensor(load_model_proto(helper.make_model(graph)), "w").data
+    assert data is not None
+    np.testing.assert_array_equal(
+        data.array().astype(np.complex128), numpy_helper.to_array(proto).astype(np.complex128)
+    )
+    assert data.array().dtype == dtype
+
+
+def test_negative_int4_values_keep_their_sign() -> None:
+    proto = helper.make_tensor("w", TensorProto.INT4, [3], [-8, 7, -1])
+    data = tensor(load_model_proto(helper.make_model(helper.make_graph([], "g", [], [], [proto]))), "w").data
+    assert data is not None
+    assert data.array().astype(int).tolist() == [-8, 7, -1]
+
+
+class TestExternalData:
+    """Weights beside the model are read inside its folder and nowhere else (cases 1 to 4 of cases.md)."""
+
+    @staticmethod
+    def save(folder: Path, **entries: object) -> Path:
+        weight = numpy_helper.from_array(np.arange(4, dtype=np.float32), "w")
+        weight.ClearField("raw_data")
+        weight.data_location = TensorProto.EXTERNAL
+        for key, entry in entries.items():
+            weight.external_data.add(key=key, value=str(entry))
+        graph = helper.make_graph(
+            [helper.make_node("Identity", ["w"], ["y"])], "g", [], [value("y", shape=[4])], [weight]
+        )
+        path = folder / "m.onnx"
+        path.write_bytes(helper.make_model(graph).SerializeToString())
+        return path
+
+    def test_reads_a_range(self, tmp_path: Path) -> None:
+        (tmp_path / "w.bin").write_bytes(b"\0" * 8 + np.arange(4, dtype=np.float32).tobytes())
+        model = load(self.save(tmp_path, location="w.bin", offset=8, length=16))
+        assert codes(model) == []
+        data = tensor(model, "w").data
+        assert data is not None
+        assert data.array().tolist() == [0, 1, 2, 3]
+
+    @pytest.mark.parametrize(
+        ("entries", "code"),
+        [
+            ({"location": "w.bin", "offset": 100}, "external-range"),
+            ({"location": "w.bin", "offset": -4}, "external-range"),
+            ({"location": "w.bin", "length": 10**12}, "external-range"),
+            ({"location": "w.bin", "length": 8}, "external-range"),
+            ({"location": "gone.bin"}, "external-missing"),
+            ({"location": "../secret.bin"}, "external-path"),
+            ({"location": "sub/../../secret.bin"}, "external-path"),
+            ({"location": "/etc/hostname"}, "external-path"),
+            ({"location": "link.bin"}, "external-path"),
+            ({"location": "pipe"}, "external-path"),
+            ({"location": ""}, "external-path"),
+            ({"location": "w.bin", "__class__": "x"}, None),
+        ],
+    )
+    def test_refuses_with_one_finding_and_still_shows_the_graph(
+        self, tmp_path: Path, entries: dict[str, object], code: str | None
+    ) -> None:
+        (tmp_path / "secret.bin").write_bytes(b"s" * 64)
+        folder = tmp_path / "model"
+        folder.mkdir()
+        (folder / "w.bin").write_bytes(b"w" * 16)
+        (folder / "link.bin").symlink_to(tmp_path / "secret.bin")
+        os.mkfifo(folder / "pipe")
+        model = load(self.save(folder, **entries))
+        assert codes(model) == ([code] if code else [])
+        assert len(model.graph.order) == 1
+        data = tensor(model, "w").data
+        assert data is not None
+        if code:
+            with pytest.raises(DataError):
+                data.array()
+
+    def test_a_model_opened_through_a_link_finds_its_data(self, tmp_path: Path) -> None:
+        real = tmp_path / "blobs"
+        real.mkdir()
+        (real / "w.bin").write_bytes(np.arange(4, dtype=np.float32).tobytes())
+        path = self.save(real, location="w.bin")
+        link = tmp_path / "m.onnx"
+        link.symlink_to(path)
+        assert codes(load(link)) == []
+
+
+class TestFunctions:
+    def test_a_call_gets_the_body_with_its_attributes(self) -> None:
+        body = helper.make_node("LeakyRelu", ["a"], ["b"])
+        attribute = body.attribute.add(name="alpha", type=onnx.AttributeProto.FLOAT)
+        attribute.ref_attr_name = "slope"
+        function = helper.make_function(
+            "local", "Leaky", ["a"], ["b"], [body], [helper.make_opsetid("", 17)], ["slope"]
+        )
+        graph = helper.make_graph(
+            [helper.make_node("Leaky", ["x"], ["y"], domain="local", name="call", slope=0.25)], "g",
+            [value("x", shape=[2])], [value("y", shape=[2])],
+        )  # fmt: skip
+        imports = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+        model = load_model_proto(helper.make_model(graph, functions=[function], opset_imports=imports))
+        (call,) = model.graph.nodes
+        inside = call.subgraphs["function"].nodes[0]
+        assert inside.attributes == {"alpha": 0.25}
+        assert inside.qualified_name == "call/function/LeakyRelu_0"
+        assert codes(model) == []
+
+    @staticmethod
+    def chain(*callees: tuple[str, ...]) -> onnx.ModelProto:
+        """Functions f0, f1, … where fi calls the names in callees[i]; the graph calls the last."""
+        functions = []
+        for i, names in enumerate(callees):
+            nodes = [helper.make_node(name, ["a"], [f"b{k}"], domain="local") for k, name in enumerate(names)]
+            nodes.append(helper.make_node("Relu", ["a"], ["y"]))
+            imports = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+            functions.append(helper.make_function("local", f"f{i}", ["a"], ["y"], nodes, imports))
+        graph = helper.make_graph(
+            [helper.make_node(f"f{len(callees) - 1}", ["x"], ["y"], domain="local")], "g",
+            [value("x", shape=[1])], [value("y", shape=[1])],
+        )  # fmt: skip
+        return helper.make_model(graph, functions=functions, opset_imports=imports)
+
+    def test_a_function_bomb_is_counted_and_not_expanded(self) -> None:
+        start = time.perf_counter()
+        model = load_model_proto(self.chain((), *(((f"f{i}", f"f{i}")) for i in range(26))))
+        assert time.perf_counter() - start < 5
+        assert codes(model) == ["function-too-large"]
+        assert "268,435,453" in model.diagnostics[0].message  # s(0) = 1, s(i) = 2 s(i-1) + 3
+
+    def test_recursive_functions_are_named_as_a_cycle(self) -> None:
+        model = load_model_proto(self.chain(("f1",), ("f0",)))
+        assert codes(model) == ["recursive-function"]
+        assert "f0 → f1 → f0" in model.diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b"<!DOCTYPE html><html>", "web page"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS"),
+        (b"PK\x03\x04rest", "zip archive"),
+        (b"\x18\x00\x00\x00ORTMrest", ".ort"),
+        (b"hello, this is a text file", "not an ONNX model"),
+        (b"\x08\x07", "no graph"),
+    ],
+)
+def test_what_is_no_model_is_named(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(content)
+    with pytest.raises(ModelFormatError, match=words):
+        load(path)
+
+
+def test_paths_that_cannot_be_read_say_why(tmp_path: Path) -> None:
+    with pytest.raises(ModelFormatError, match="no such file"):
+        load(tmp_path / "gone.onnx")
+    with pytest.raises(ModelFormatError, match="is a folder"):
+        load(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFormatError, match="not a regular file"):
+        load(tmp_path / "pipe")
+
+
+EXPECTED_FINDINGS = {
+    "cycle": ["cycle", "after-cycle"],
+    "dtype_clash": [],  # found by shape inference
+    "duplicate_output": ["duplicate-output"],
+    "external_path_escape": ["external-path"],
+    "future_ir": ["future-ir"],
+    "future_opset": ["future-opset"],
+    "init_shape_vs_input": ["initializer-shape-mismatch"],
+    "init_size_lie": ["bad-data"],
+    "missing_external": ["external-missing"],
+    "missing_input": ["missing-tensor"],
+    "output_not_produced": ["output-not-produced"],
+    "self_loop": ["cycle"],
+    "shape_clash": [],  # found by shape inference
+    "two_cycles": ["cycle", "cycle", "after-cycle"],
+    "unknown_op": [],  # found when kernels are looked for
+    "wrong_value_info": [],  # found by shape inference
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED_FINDINGS)
+def test_broken_files_open_with_their_findings(shared: Path, name: str) -> None:
+    assert codes(load(shared / "models" / "broken" / f"{name}.onnx")) == EXPECTED_FINDINGS[name]
+
+
+def test_healthy_files_open_without_errors_and_sorted(shared: Path) -> None:
+    files = [f for folder in ("real", "gen", "ml", "ops") for f in sorted((shared / "models" / folder).glob("*.onnx"))]
+    assert len(files) > 80
+    for file in files:
+        model = load(file)
+        assert [d for d in model.diagnostics if d.severity == "error"] == [], file.name
+        for graph in model.graph.walk():
+            assert len(graph.order) == len(graph.nodes), file.name
+
+
+def test_weights_equal_those_of_the_standard_reader(shared: Path) -> None:
+    for file in sorted((shared / "models" / "gen").glob("*.onnx")):
+        model = load(file)
+        for proto in onnx.load(file).graph.initializer:
+            data = tensor(model, proto.name).data
+            assert data is not None
+            assert data.array().tobytes() == numpy_helper.to_array(proto).tobytes(), (file.name, proto.name)
