@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the top down; a module may import from its own layer and from those below. Names are those under `engine.`.
 LAYERS = (
     {"cli", "__main__"},
-    {"session", "compare", "backend", "feeds"},
+    {"session", "compare", "backend", "feeds", "agreement"},
     {"providers", "optimizer"},
     {"kernels", "shapes", "feeds"},
     {"graph"},
