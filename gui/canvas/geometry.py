@@ -1,0 +1,203 @@
+"""A laid-out scene as arrays: what the painter culls and draws, and what hit tests search. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gui.canvas.layout import Layout
+from gui.canvas.layout.types import Bools, Floats, Ints
+from gui.canvas.palette import Category
+from gui.canvas.scene import HEADER_HEIGHT, ROW_HEIGHT, BoxKind, Scene
+
+CURVE_SAMPLES = np.linspace(0.0, 1.0, 13)
+CATEGORIES = list(Category)
+KINDS = list(BoxKind)
+
+
+class StringTable:
+    """Texts by number, so that arrays can refer to them."""
+
+    __slots__ = ("_number", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._number: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """Number of a text, a new one for a text not seen before."""
+        if text not in self._number:
+            self._number[text] = len(self.texts)
+            self.texts.append(text)
+        return self._number[text]
+
+    def numbers(self, texts: list[str]) -> Ints:
+        return np.array([self.number(text) for text in texts], np.int64)
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows of all boxes: box, height of the middle below the box's top, text numbers, place of the value."""
+
+    box: Ints
+    middle: Floats
+    name: Ints
+    value: Ints
+    value_x: Floats
+
+
+@dataclass(slots=True)
+class Geometry:
+    """Arrays of a scene, in scene px. Segments are sorted by their upper end.
+
+    Attributes
+    ----------
+    x0, y0, x1, y1
+        Box edges, shape (n,).
+    header
+        Height of the coloured part of each box, shape (n,).
+    kind, category
+        Index into `KINDS` and `CATEGORIES`, shape (n,).
+    title, title_x, note, note_x, glyph
+        Text numbers and their places, shape (n,).
+    segments, segment_net, segment_back, left, right
+        Lines (m, 4) with their net, whether they close a cycle, and their horizontal extent.
+    """
+
+    strings: StringTable
+    x0: Floats
+    y0: Floats
+    x1: Floats
+    y1: Floats
+    header: Floats
+    kind: NDArray[np.int8]
+    category: NDArray[np.int8]
+    title: Ints
+    title_x: Floats
+    note: Ints
+    note_x: Floats
+    glyph: Ints
+    rows: Rows
+    segments: Floats
+    segment_net: Ints
+    segment_back: Bools
+    left: Floats
+    right: Floats
+    arrows: Floats
+    arrow_net: Ints
+    arrow_back: Bools
+    labels: Floats
+    label_net: Ints
+    label_text: Ints
+    label_inferred: Bools
+    size: tuple[float, float]
+
+    @classmethod
+    def of(cls, scene: Scene, layout: Layout) -> Geometry:
+        """Arrays of a scene and its layout."""
+        strings = StringTable()
+        boxes = scene.boxes
+        width, height = scene.layout_input.width, scene.layout_input.height
+        order = np.argsort(layout.segments[:, 1], kind="stable")
+        segments = np.ascontiguousarray(layout.segments[order])
+        labels = [scene.nets[net] for net in layout.label_net.tolist()]
+        return cls(
+            strings=strings,
+            x0=layout.x,
+            y0=layout.y,
+            x1=layout.x + width,
+            y1=layout.y + height,
+            header=np.where([b.kind is BoxKind.NODE for b in boxes], HEADER_HEIGHT, height) if boxes else height,
+            kind=np.array([KINDS.index(b.kind) for b in boxes], np.int8),
+            category=np.array([CATEGORIES.index(b.category) for b in boxes], np.int8),
+            title=strings.numbers([b.title for b in boxes]),
+            title_x=np.array([b.title_x for b in boxes]),
+            note=strings.numbers([b.note for b in boxes]),
+            note_x=np.array([b.note_x for b in boxes]),
+            glyph=strings.numbers([b.category.glyph for b in boxes]),
+            rows=_rows(scene, strings),
+            segments=segments,
+            segment_net=layout.segment_net[order],
+            segment_back=layout.segment_back[order],
+            left=np.minimum(segments[:, 0], segments[:, 2]),
+            right=np.maximum(segments[:, 0], segments[:, 2]),
+            arrows=layout.arrows,
+            arrow_net=layout.arrow_net,
+            arrow_back=layout.arrow_back,
+            labels=layout.labels,
+            label_net=layout.label_net,
+            label_text=strings.numbers([net.label for net in labels]),
+            label_inferred=np.array([net.inferred for net in labels], bool),
+            size=layout.size,
+        )
+
+    def boxes_within(self, x0: float, y0: float, x1: float, y1: float) -> Ints:
+        """Boxes that meet a rectangle."""
+        return np.flatnonzero((self.x1 >= x0) & (self.x0 <= x1) & (self.y1 >= y0) & (self.y0 <= y1))
+
+    def segments_within(self, x0: float, y0: float, x1: float, y1: float) -> Ints:
+        """Segments whose bounding box meets a rectangle."""
+        end = int(np.searchsorted(self.segments[:, 1], y1, side="right"))
+        inside = (self.segments[:end, 3] >= y0) & (self.right[:end] >= x0) & (self.left[:end] <= x1)
+        return np.flatnonzero(inside)
+
+    def box_at(self, x: float, y: float, reach: float = 0.0) -> int:
+        """Box at a point or within `reach` of it, the nearest middle first; -1 for none."""
+        hits = self.boxes_within(x - reach, y - reach, x + reach, y + reach)
+        if not len(hits):
+            return -1
+        distance = np.abs(self.x0[hits] + self.x1[hits] - 2 * x) + np.abs(self.y0[hits] + self.y1[hits] - 2 * y)
+        return int(hits[np.argmin(distance)])
+
+    def row_at(self, box: int, y: float) -> int:
+        """Place of the row of a box at a height, counted within the box; -1 outside the rows."""
+        count = int(np.searchsorted(self.rows.box, box, "right") - np.searchsorted(self.rows.box, box, "left"))
+        row = int((y - self.y0[box] - HEADER_HEIGHT - 2.0) // ROW_HEIGHT)
+        return row if 0 <= row < count else -1
+
+    def net_at(self, x: float, y: float, reach: float) -> int:
+        """Net whose drawn line passes within `reach` of a point, the nearest first; -1 for none."""
+        near = self.segments_within(x - reach, y - reach, x + reach, y + reach)
+        if not len(near):
+            return -1
+        px, py = curve_points(self.segments[near])
+        distance = _distance_to_polylines(px, py, x, y)
+        best = int(np.argmin(distance))
+        return int(self.segment_net[near[best]]) if distance[best] <= reach else -1
+
+
+def curve_points(segments: Floats) -> tuple[Floats, Floats]:
+    """Points along the drawn lines, each (m, samples): S-curves with vertical ends; horizontal ones stay straight."""
+    x0, y0, x1, y1 = (segments[:, i : i + 1] for i in range(4))
+    t = CURVE_SAMPLES[None, :]
+    blend = np.where(np.abs(y1 - y0) < 0.5, t, t * t * (3 - 2 * t))
+    rise = np.where(np.abs(y1 - y0) < 0.5, t, 1.5 * t * (1 - t) ** 2 + 1.5 * t * t * (1 - t) + t**3)
+    return x0 + (x1 - x0) * blend, y0 + (y1 - y0) * rise
+
+
+def _distance_to_polylines(px: Floats, py: Floats, x: float, y: float) -> Floats:
+    ax, ay, dx, dy = px[:, :-1], py[:, :-1], np.diff(px), np.diff(py)
+    length = np.maximum(dx * dx + dy * dy, 1e-9)
+    t = np.clip(((x - ax) * dx + (y - ay) * dy) / length, 0.0, 1.0)
+    distances: Floats = np.hypot(ax + t * dx - x, ay + t * dy - y).min(axis=1)
+    return distances
+
+
+def _rows(scene: Scene, strings: StringTable) -> Rows:
+    box, middle, name, value, value_x = [], [], [], [], []
+    for index, item in enumerate(scene.boxes):
+        for i, row in enumerate(item.rows):
+            box.append(index)
+            middle.append(HEADER_HEIGHT + 2.0 + (i + 0.5) * ROW_HEIGHT)
+            name.append(strings.number(row.name))
+            value.append(strings.number(row.value))
+            value_x.append(item.name_widths[i])
+    return Rows(
+        np.array(box, np.int64),
+        np.array(middle, np.float64),
+        np.array(name, np.int64),
+        np.array(value, np.int64),
+        np.array(value_x, np.float64),
+    )

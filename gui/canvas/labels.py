@@ -1,0 +1,186 @@
+"""Short texts on the canvas: shapes, values, attributes. No Qt."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+import numpy as np
+import onnx.defs
+import onnx.helper
+
+from engine.dims import Shape
+from engine.dtypes import BY_CODE
+from engine.errors import DataError
+from engine.graph.data import SparseData, TensorData
+from engine.graph.ir import Graph, Node, RefAttribute, Tensor
+from engine.graph.types import TensorType
+
+MAX_TEXT = 40
+SHOWN_VALUES = 6  # longest integer vector whose values are shown instead of its shape
+
+
+def clean(text: str, limit: int = MAX_TEXT) -> str:
+    """One line of printable text, shortened in the middle: what a model says is never trusted to be either."""
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    text = unicodedata.normalize("NFC", text)
+    if len(text) <= limit:
+        return text
+    half = (limit - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
+def format_dims(shape: Shape | None) -> str:
+    """A shape as it stands on an edge, such as ``N×3×224×?``."""
+    if shape is None:
+        return "?"
+    if not shape:
+        return "scalar"
+    return "×".join("?" if dim is None else _dim(dim) for dim in shape)
+
+
+def _dim(dim: object) -> str:
+    text = str(dim).replace(" ", "")
+    return f"({text})" if any(c in text for c in "+-") and not isinstance(dim, int) else text
+
+
+def edge_label(tensor: Tensor) -> tuple[str, bool]:
+    """Text beside an edge, and whether it is inferred rather than stored in the file."""
+    stored, inferred = tensor.stored_type, tensor.inferred_type
+    if isinstance(stored, TensorType) and stored.shape is not None and None not in stored.shape:
+        return clean(format_dims(stored.shape)), False
+    if isinstance(inferred, TensorType):
+        return (clean(format_dims(inferred.shape)), True) if inferred.shape is not None else ("?", True)
+    if isinstance(stored, TensorType):
+        return clean(format_dims(stored.shape)), False
+    kind = inferred or stored
+    return (clean(str(kind), 24), stored is None) if kind is not None else ("", False)
+
+
+def constant_text(tensor: Tensor) -> str:
+    """What a constant input shows: ``= value`` for scalars and short integer vectors, else its shape."""
+    data = tensor.data
+    if data is None:
+        return format_dims(tensor.stored_shape)
+    if not isinstance(data, SparseData) and (data.size == 1 or (len(data.dims) == 1 and _is_short_integers(data))):
+        try:
+            return f"= {format_values(data.array())}"
+        except DataError:
+            return f"{format_dims(data.dims)} unreadable"
+    return format_dims(data.dims)
+
+
+def _is_short_integers(data: TensorData) -> bool:
+    return 0 < data.size <= SHOWN_VALUES and data.dtype.kind in ("int", "uint", "bool")
+
+
+def format_values(values: np.ndarray) -> str:
+    """A few values in one short line."""
+    parts = [_number(v) for v in values.reshape(-1).tolist()]
+    return clean(parts[0], 16) if len(parts) == 1 else clean(f"[{', '.join(parts)}]", 30)
+
+
+def _number(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)
+
+
+def input_name(node: Node, slot: int) -> str:
+    """The operator's own name of an input, such as ``W`` of Conv; for unknown operators its number."""
+    names, variadic = _formal_inputs(node.op_type, node.since_version, node.domain)
+    if slot < len(names) - variadic:
+        return names[slot]
+    return f"{names[-1]}[{slot - len(names) + 1}]" if variadic else f"#{slot}"
+
+
+@lru_cache(maxsize=1024)
+def _formal_inputs(op_type: str, version: int, domain: str) -> tuple[tuple[str, ...], bool]:
+    schema = _schema(op_type, version, domain)
+    if schema is None:
+        return (), False
+    inputs = schema.inputs
+    variadic = bool(inputs) and inputs[-1].option == onnx.defs.OpSchema.FormalParameterOption.Variadic
+    return tuple(p.name for p in inputs), variadic
+
+
+@lru_cache(maxsize=1024)
+def _schema(op_type: str, version: int, domain: str) -> onnx.defs.OpSchema | None:
+    try:
+        return onnx.defs.get_schema(op_type, version, domain) if version else None
+    except onnx.defs.SchemaError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _defaults(op_type: str, version: int, domain: str) -> dict[str, str]:
+    schema = _schema(op_type, version, domain)
+    if schema is None:
+        return {}
+    values = {
+        name: onnx.helper.get_attribute_value(attribute.default_value)
+        for name, attribute in schema.attributes.items()
+        if attribute.default_value.name
+    }
+    return {name: attribute_text(v.decode() if isinstance(v, bytes) else v) for name, v in values.items()}
+
+
+# What distinguishes two nodes of one operator at a glance, in the order shown.
+IMPORTANT = (
+    "axis", "axes", "perm", "to", "kernel_shape", "strides", "pads", "auto_pad", "dilations", "group", "equation",
+    "mode", "transA", "transB", "alpha", "keepdims", "hidden_size", "direction", "num_heads", "p", "value",
+)  # fmt: skip
+_NEUTRAL = {"strides": {"1"}, "dilations": {"1"}, "pads": {"0"}}
+MAX_ATTRIBUTES = 4
+
+
+def important_attributes(node: Node) -> list[tuple[str, str]]:
+    """Name and text of the attributes worth a row: those that tell nodes apart and are not at their default."""
+    defaults = _defaults(node.op_type, node.since_version, node.domain)
+    rows = []
+    for name in IMPORTANT:
+        value = node.attributes.get(name)
+        if value is None:
+            continue
+        text = _dtype_name(value) if name == "to" else attribute_text(value)
+        is_neutral = name in _NEUTRAL and set(text.split("×")) <= _NEUTRAL[name]
+        is_implied = name == "kernel_shape" and any(t is not None and t.is_constant for t in node.inputs[1:])
+        if text and text != defaults.get(name) and not is_neutral and not is_implied:
+            rows.append((name, text))
+    return rows[:MAX_ATTRIBUTES]
+
+
+def _dtype_name(value: object) -> str:
+    return BY_CODE[value].name if isinstance(value, int) and value in BY_CODE else str(value)
+
+
+def attribute_text(value: object) -> str:
+    """An attribute's value in one short line; empty for graphs and types."""
+    if isinstance(value, TensorData):
+        if value.size <= SHOWN_VALUES and len(value.dims) <= 1:
+            try:
+                return format_values(value.array())
+            except DataError:
+                pass
+        return format_dims(value.dims)
+    if isinstance(value, str):
+        return clean(value, 24)
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, RefAttribute):
+        return f"@{clean(value.name, 20)}"
+    if isinstance(value, list) and all(isinstance(v, int | float | str) for v in value):
+        separator = "×" if all(isinstance(v, int) for v in value) else ", "
+        return clean(separator.join(_number(v) for v in value[:12]) + ("…" if len(value) > 12 else ""), 24)
+    return ""
+
+
+def subgraph_text(graph: Graph) -> str:
+    """What a row says about a subgraph."""
+    count = len(graph.nodes)
+    return f"▸ {count:,} node{'' if count == 1 else 's'}"

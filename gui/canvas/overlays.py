@@ -1,0 +1,198 @@
+"""What lies over the canvas: the minimap in one corner, the legend of the colouring in another."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtWidgets import QWidget
+
+from gui.canvas.buffers import Buffers
+from gui.canvas.coloring import Coloring, Legend
+from gui.canvas.geometry import Geometry
+from gui.canvas.layout.types import Ints
+from gui.canvas.palette import CanvasColors
+from gui.canvas.scene import TextStyle
+from gui.canvas.text import font
+from gui.canvas.view import View
+
+MAP_SIZE = QSize(92, 150)
+MAP_PADDING = 6.0
+MAX_WIDENING = 14.0  # how much more a tall thin drawing may be magnified across than along
+
+
+class Minimap(QWidget):
+    """The whole drawing as one cached picture, with the view as a rectangle on it; pressing and dragging moves it.
+
+    Signals: `moved(x, y)`, the point of the scene to be put in the middle.
+    """
+
+    moved = Signal(float, float)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedSize(MAP_SIZE)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName("Overview of the graph")
+        self._geometry: Geometry | None = None
+        self._coloring: Coloring | None = None
+        self._colors: CanvasColors | None = None
+        self._view: View | None = None
+        self._found = np.zeros(0, np.int64)
+        self._picture: QPixmap | None = None
+        self._buffers = Buffers()
+
+    def show_scene(
+        self, geometry: Geometry | None, coloring: Coloring | None, colors: CanvasColors, view: View, found: Ints
+    ) -> None:
+        """Show another scene or the same in other colours; `view` is read at every repaint."""
+        self._geometry, self._coloring, self._colors = geometry, coloring, colors
+        self._view, self._found = view, found
+        self._picture = None
+        self.update()
+
+    def _scales(self) -> tuple[float, float]:
+        """Map px per scene px, across and along."""
+        size = self._geometry.size if self._geometry else (1.0, 1.0)
+        across = (self.width() - 2 * MAP_PADDING) / max(size[0], 1.0)
+        along = (self.height() - 2 * MAP_PADDING) / max(size[1], 1.0)
+        least = min(across, along)
+        return min(across, least * MAX_WIDENING, 0.3), min(along, least * MAX_WIDENING, 0.3)
+
+    def _origin(self) -> tuple[float, float]:
+        size = self._geometry.size if self._geometry else (1.0, 1.0)
+        across, along = self._scales()
+        return (self.width() - size[0] * across) / 2, (self.height() - size[1] * along) / 2
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._geometry is None or self._colors is None or self._view is None:
+            return
+        painter = QPainter(self)
+        if self._picture is None:
+            self._picture = self._render()
+        painter.drawPixmap(0, 0, self._picture)
+        (across, along), (left, top) = self._scales(), self._origin()
+        x0, y0, x1, y1 = self._view.visible()
+        area = QRectF(left + x0 * across, top + y0 * along, max((x1 - x0) * across, 4), max((y1 - y0) * along, 4))
+        area = area.intersected(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5))
+        painter.setPen(QPen(QColor(self._colors.accent), 1.2))
+        tint = QColor(self._colors.accent)
+        tint.setAlpha(30)
+        painter.setBrush(tint)
+        painter.drawRect(area)
+        painter.end()
+
+    def _render(self) -> QPixmap:
+        g, colors, coloring = self._geometry, self._colors, self._coloring
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(self.size() * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        if g is None or colors is None or coloring is None:
+            return picture
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(colors.border), 1))
+        panel = QColor(colors.panel)
+        panel.setAlpha(235)
+        painter.setBrush(panel)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(Qt.PenStyle.NoPen)
+        (across, along), (left, top) = self._scales(), self._origin()
+        x, y = left + g.x0 * across, top + g.y0 * along
+        width, height = np.maximum((g.x1 - g.x0) * across, 1.5), np.maximum((g.y1 - g.y0) * along, 1.0)
+        for i, color in enumerate(coloring.colors):
+            same = coloring.index == i
+            painter.setBrush(QColor(color))
+            self._buffers.rects(painter, x[same], y[same], width[same], height[same])
+        if len(self._found):
+            painter.setBrush(QColor(colors.found))
+            count = len(self._found)
+            middle = y[self._found] - 0.5
+            self._buffers.rects(painter, x[self._found] - 2, middle, width[self._found] + 4, np.full(count, 2.0))
+        painter.end()
+        return picture
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._emit_moved(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._emit_moved(event)
+
+    def _emit_moved(self, event: QMouseEvent) -> None:
+        (across, along), (left, top) = self._scales(), self._origin()
+        self.moved.emit((event.position().x() - left) / across, (event.position().y() - top) / along)
+        event.accept()
+
+
+class LegendPanel(QWidget):
+    """What the colours mean; lets every click through."""
+
+    MAX_ENTRIES = 10
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._legend: Legend | None = None
+        self._colors: CanvasColors | None = None
+        self.hide()
+
+    @property
+    def legend(self) -> Legend | None:
+        """The legend shown, or None."""
+        return self._legend
+
+    def show_legend(self, legend: Legend | None, colors: CanvasColors) -> None:
+        """Show a legend, or nothing."""
+        self._legend, self._colors = legend, colors
+        self.setVisible(legend is not None)
+        if legend is not None:
+            bold, plain = (QFontMetricsF(font(style, 11)) for style in (TextStyle.TITLE, TextStyle.NOTE))
+            entries = legend.entries[: self.MAX_ENTRIES]
+            width = max(
+                bold.horizontalAdvance(legend.title),
+                *(18 + plain.horizontalAdvance(text) for _, text in entries),
+                150.0 if legend.ramp else 0.0,
+            )
+            self.resize(int(width) + 24, 26 + 16 * len(entries) + (30 if legend.ramp else 0))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        legend, colors = self._legend, self._colors
+        if legend is None or colors is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(colors.border), 1))
+        painter.setBrush(QColor(colors.panel))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.setFont(font(TextStyle.TITLE, 11))
+        painter.setPen(QColor(colors.text))
+        painter.drawText(QRectF(10, 6, self.width(), 14), Qt.AlignmentFlag.AlignVCenter, legend.title)
+        painter.setFont(font(TextStyle.NOTE, 11))
+        y = 24.0
+        for color, text in legend.entries[: self.MAX_ENTRIES]:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(color))
+            painter.drawRoundedRect(QRectF(10, y + 2, 10, 10), 2, 2)
+            painter.setPen(QColor(colors.muted))
+            painter.drawText(QRectF(27, y, self.width(), 14), Qt.AlignmentFlag.AlignVCenter, text)
+            y += 16
+        if legend.ramp:
+            self._paint_ramp(painter, legend, colors, y)
+        painter.end()
+
+    def _paint_ramp(self, painter: QPainter, legend: Legend, colors: CanvasColors, y: float) -> None:
+        width = self.width() - 20.0
+        gradient = QLinearGradient(10, 0, 10 + width, 0)
+        for i, color in enumerate(legend.ramp):
+            gradient.setColorAt(i / (len(legend.ramp) - 1), QColor(color))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(gradient)
+        painter.drawRoundedRect(QRectF(10, y, width, 8), 2, 2)
+        painter.setPen(QColor(colors.muted))
+        below = QRectF(10, y + 10, width, 14)
+        painter.drawText(below, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, legend.low)
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, legend.high)

@@ -1,0 +1,123 @@
+"""Operator categories with their colours and glyphs, and the colours of the canvas in both themes. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gui.theme import Theme
+
+
+class Category(Enum):
+    """What kind of work an operator does: label, header colour (holds white text in both themes), glyph."""
+
+    LAYER = ("Layer", "#2b67b1", "▦")
+    ACTIVATION = ("Activation", "#b0483f", "ƒ")
+    NORMALISATION = ("Normalisation, reduction", "#2a7f62", "Σ")
+    POOLING = ("Pooling, resampling", "#5c7a29", "▽")
+    SHAPE = ("Shape, movement", "#8a6a3a", "⇄")
+    ARITHMETIC = ("Arithmetic, comparison", "#5560c4", "±")
+    QUANTISATION = ("Quantisation, casts", "#b0751a", "◧")
+    CONTROL = ("Control, sequence", "#7a3fc0", "◇")
+    IO = ("Input, output, constant", "#6b7280", "○")
+    OTHER = ("Other operators", "#4a5568", "□")
+
+    def __init__(self, label: str, color: str, glyph: str) -> None:
+        self.label = label
+        self.color = color
+        self.glyph = glyph
+
+
+_OPERATORS = {
+    Category.LAYER: """Conv ConvInteger ConvTranspose DeformConv CausalConvWithState Gemm MatMul MatMulInteger Einsum
+        GRU LSTM RNN Attention LinearAttention FlexAttention RotaryEmbedding QLinearConv QLinearMatMul
+        LinearClassifier LinearRegressor SVMClassifier SVMRegressor TreeEnsemble TreeEnsembleClassifier
+        TreeEnsembleRegressor FusedConv FusedMatMul FusedGemm MatMulNBits MatMulBnb4 QGemm QAttention MultiHeadAttention
+        GroupQueryAttention PackedAttention DecoderMaskedMultiHeadAttention MatMulIntegerToFloat NhwcConv QMoE MoE
+        DynamicQuantizeMatMul DynamicQuantizeLSTM EmbedLayerNormalization""",
+    Category.ACTIVATION: """Celu Clip Elu Gelu HardSigmoid HardSwish Hardmax LeakyRelu LogSoftmax Mish PRelu Relu Selu
+        Shrink Sigmoid Softmax Softplus Softsign SwiGLU Swish Tanh ThresholdedRelu FastGelu BiasGelu QuickGelu
+        QLinearSigmoid QLinearLeakyRelu QLinearSoftmax BiasSoftmax""",
+    Category.NORMALISATION: """BatchNormalization GroupNormalization InstanceNormalization LayerNormalization
+        RMSNormalization LRN LpNormalization MeanVarianceNormalization Dropout ArgMax ArgMin ReduceL1 ReduceL2
+        ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare TopK Mean
+        CumProd CumSum NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss Normalizer Scaler Imputer
+        SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization QLinearReduceMean""",
+    Category.POOLING: """AffineGrid AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool GridSample LpPool MaxPool
+        MaxRoiPool MaxUnpool Resize RoiAlign Upsample QLinearAveragePool QLinearGlobalAveragePool NhwcMaxPool""",
+    Category.SHAPE: """CenterCropPad Col2Im Compress Concat ConstantOfShape DepthToSpace Expand EyeLike Flatten Gather
+        GatherElements GatherND Identity NonMaxSuppression NonZero OneHot Pad Range Reshape ReverseSequence Scatter
+        ScatterElements ScatterND Shape Size Slice SpaceToDepth Split Squeeze TensorScatter Tile Transpose Trilu Unique
+        Unsqueeze ArrayFeatureExtractor FeatureVectorizer DictVectorizer OneHotEncoder LabelEncoder CategoryMapper
+        QLinearConcat GatherBlockQuantized""",
+    Category.ARITHMETIC: """Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr
+        BitwiseXor Ceil Cos Cosh Det Div Equal Erf Exp Floor Greater GreaterOrEqual IsInf IsNaN Less LessOrEqual Log Max
+        Min Mod Mul Neg Not Or Pow Reciprocal Round Sign Sin Sinh Sqrt Sub Sum Tan Where Xor DFT STFT BlackmanWindow
+        HammingWindow HannWindow MelWeightMatrix Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform
+        RandomUniformLike Binarizer QLinearAdd QLinearMul Adagrad Adam Gradient Momentum""",
+    Category.QUANTISATION: """BitCast Cast CastLike CastMap DequantizeLinear DynamicQuantizeLinear QuantizeLinear""",
+    Category.CONTROL: """If Loop Scan SequenceMap ConcatFromSequence Optional OptionalGetElement OptionalHasElement
+        SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SplitToSequence ZipMap
+        RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer Tokenizer ImageDecoder""",
+    Category.IO: "Constant",
+}
+_CATEGORY = {op: category for category, ops in _OPERATORS.items() for op in ops.split()}
+_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "com.microsoft"})
+
+
+def category_of(op_type: str, domain: str) -> Category:
+    """Category of an operator; `OTHER` for unknown ones and for domains of other people."""
+    return _CATEGORY.get(op_type, Category.OTHER) if domain in _DOMAINS else Category.OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class CanvasColors:
+    """Colours of the canvas as #rrggbb; operator headers come from `Category`."""
+
+    background: str
+    body: str  # of boxes
+    border: str
+    pill: str  # graph inputs and outputs
+    edge: str
+    text: str
+    muted: str
+    header_text: str
+    accent: str  # selection and inferred shapes
+    hover: str
+    found: str  # results of a search
+    error: str
+    panel: str  # minimap and legend
+
+
+def canvas_colors(theme: Theme) -> CanvasColors:
+    """Colours of the canvas in a theme of the application."""
+    return CanvasColors(
+        background=theme.canvas,
+        body=theme.raised,
+        border="#414754" if theme.dark else "#cfd5df",
+        pill=theme.field,
+        edge="#69727f" if theme.dark else "#98a1b0",
+        text=theme.text,
+        muted=theme.muted,
+        header_text="#ffffff",
+        accent=theme.accent,
+        hover="#4c6c9c" if theme.dark else "#8fb4ee",
+        found=theme.warning,
+        error=theme.error,
+        panel=theme.raised,
+    )
+
+
+# For colouring by provider or dtype: dark enough for white text, told apart by people who see no red or green.
+SERIES = ("#2b67b1", "#b0751a", "#2a7f62", "#7a3fc0", "#b0483f", "#4a7f8c", "#8a6a3a", "#5560c4")
+PROVIDER_COLORS: Mapping[str, str] = {
+    "CPU": "#6b7280",
+    "Accelerate": "#7a3fc0",
+    "CUDA": "#2a7f62",
+    "ONNX Runtime": "#2b67b1",
+}
+NO_VALUE = "#8a919e"  # header of a node that has no value in the current colouring
+RAMP = ("#5a6b86", "#6f6a9e", "#9c5b86", "#b84f55", "#c2410c")  # from little to much
