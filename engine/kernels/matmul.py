@@ -8,8 +8,8 @@ import numpy as np
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 
-_EXACT = {np.float32: 2**24, np.float64: 2**53}
-"""Integers up to these magnitudes are exact."""
+EXACT_FLOAT32 = 2**24
+"""Integers up to this magnitude are exact in float32."""
 
 
 def product(xp: Any, a: Any, b: Any) -> Any:
@@ -20,25 +20,24 @@ def product(xp: Any, a: Any, b: Any) -> Any:
 
 
 def integer_product(xp: Any, a: Any, b: Any) -> Any:
-    """``a @ b`` of integers in int32, by way of floating point where every partial sum is exact there.
+    """``a @ b`` of 8-bit integers, held in any dtype, in int32.
 
-    BLAS has no integer product. The depth is cut so that no float32 sum can leave the exactly represented integers.
+    BLAS has no integer product. Here it multiplies floats, in runs so short that no float32 sum can leave the exactly
+    represented integers.
     """
     if a.size == 0 or b.size == 0:
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         return xp.zeros((*batch, a.shape[-2], b.shape[-1]), np.int32)
-    largest = max(_magnitude(a) * _magnitude(b), 1)
-    depth = _EXACT[np.float32] // largest
-    if depth < 32:  # 16-bit operands: float64 holds 2**21 of their products
-        return xp.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64).astype(np.int32)
-    a, b = a.astype(np.float32), b.astype(np.float32)
+    depth = max(EXACT_FLOAT32 // max(magnitude(a) * magnitude(b), 1), 1)
+    a, b = a.astype(np.float32, copy=False), b.astype(np.float32, copy=False)
     total = xp.matmul(a[..., :depth], b[..., :depth, :]).astype(np.int32)
     for start in range(depth, a.shape[-1], depth):
         total += xp.matmul(a[..., start : start + depth], b[..., start : start + depth, :]).astype(np.int32)
     return total
 
 
-def _magnitude(x: Any) -> int:
+def magnitude(x: Any) -> int:
+    """Largest absolute value of an array of integers."""
     return max(abs(int(x.max())), abs(int(x.min())))
 
 
