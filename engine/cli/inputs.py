@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "or FILE.npz[:KEY], FILE.npy, FILE.pb")  # fmt: skip
     parser.add_argument("--dim", metavar="NAME=SIZE", action="append", default=[], help="size of a symbolic dim")
     parser.add_argument("--shape", metavar="NAME=2x3x4", action="append", default=[], help="whole shape of an input")
-    parser.add_argument("--seed", type=int, default=0, help="seed of generated inputs (default 0)")
+    parser.add_argument("--seed", type=natural, default=0, help="seed of generated inputs (default 0)")
     parser.add_argument("--providers", metavar="A,B", help="execution providers, the first choice first (default: "
                         "CUDA, Accelerate, CPU, each where available); CPU is always the last")  # fmt: skip
 
@@ -47,14 +47,16 @@ def prepare(model: Model, args: argparse.Namespace) -> PreparedFeeds:
     ------
     InputError: an option that does not parse or does not fit the model, or inputs that do not.
     """
-    specs = {name: InputSpec.parse(text) for name, text in _pairs("--input", args.input)}
-    shapes = {name: _parse_shape(name, text) for name, text in _pairs("--shape", args.shape)}
-    given = {name: _parse_size(name, text) for name, text in _pairs("--dim", args.dim)}
+    names = [tensor.name for tensor in model.graph.inputs]
     known = feeding.symbols(model)
+    specs = {name: InputSpec.parse(text) for name, text in _pairs("--input", args.input, names)}
+    shapes = {name: _parse_shape(name, text) for name, text in _pairs("--shape", args.shape, names)}
+    given = {name: _parse_size(name, text) for name, text in _pairs("--dim", args.dim, known)}
     for name in set(given) - set(known):
         listed = ", ".join(known) or "none"
         raise InputError(f"the inputs have no symbolic dim {name!r}; they have {listed}")
     from_file = feeding.name_feeds(model, feeding.load_feeds(args.inputs)) if args.inputs else {}
+    from_file = {name: array for name, array in from_file.items() if name not in {*specs, *shapes}}
     shown = feeding.bound_dims(model, from_file)
     dims = feeding.default_dims(model) | shown | given
     feeds = feeding.make_feeds(model, dims, specs, args.seed, shapes, given=from_file)
@@ -97,11 +99,12 @@ def natural(text: str) -> int:
     return int(text)
 
 
-def _pairs(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """NAME=VALUE arguments; the last ``=`` parts them, unless the value holds one, since names may hold any."""
+def _pairs(option: str, texts: Sequence[str], names: Iterable[str]) -> list[tuple[str, str]]:
+    """NAME=VALUE arguments, parted after one of `names` where they begin so, since names may hold ``=`` too."""
     pairs = []
     for text in texts:
-        name, equals, value = text.rpartition("=")
+        known = max((name for name in names if text.startswith(name + "=")), key=len, default="")
+        name, equals, value = (known, "=", text[len(known) + 1 :]) if known else text.partition("=")
         if not equals or not name or not value:
             raise InputError(f"{option} {text}: give NAME=VALUE")
         pairs.append((name, value))

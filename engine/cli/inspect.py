@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from engine.cli.opening import open_model
-from engine.cli.output import escape, heading, json_shape, json_type, megabytes, print_json, print_table
+from engine.cli.output import escape, heading, json_shape, json_type, print_json, print_table, size_text
 from engine.diagnostics import Severity
 from engine.dims import Shape
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
@@ -144,7 +144,7 @@ def print_report(model: Model, shapes: bool) -> None:
         ("producer", f"{model.producer_name} {model.producer_version}".strip() or "-"),
         ("nodes", f"{len(graph.nodes)}, with subgraphs {sum(1 for _ in model.nodes())}"),
         ("parameters", f"{sum(t.data.size for t in constants if t.data):,} in {len(constants)} tensors, "
-                       f"{megabytes(sum(t.data.nbytes for t in constants if t.data))}"),
+                       f"{size_text(sum(t.data.nbytes for t in constants if t.data))}"),
         ("functions", ", ".join(f"{f.domain}::{f.name}" for f in model.functions.values()) or "none"),
         *((f"metadata {key}", value) for key, value in model.metadata.items()),
     ])  # fmt: skip
@@ -179,7 +179,7 @@ def _fusion_cells(tensor: Tensor) -> tuple[object, ...]:
     stored = tuple(tensor.data.dims) if tensor.data else None
     declared = declared_shape(tensor)
     note = f"declared {format_shape(declared)}" if declared not in (None, stored) else ""
-    size = megabytes(tensor.data.nbytes) if tensor.data else ""
+    size = size_text(tensor.data.nbytes) if tensor.data else ""
     return tensor.name, tensor.source.value, f"{tensor.dtype}{format_shape(stored)}", size, note
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from time import perf_counter
 
-from engine.errors import ModelFormatError
 from engine.graph.ir import Model
+from engine.graph.loader import load
+from engine.shapes.infer import infer_shapes
 
 
 def open_model(path: str) -> Model:
@@ -16,24 +16,8 @@ def open_model(path: str) -> Model:
     ------
     ModelFormatError: there is no such file, it cannot be read, or it is not an ONNX model.
     """
-    from engine.graph.loader import load
-    from engine.shapes.infer import infer_shapes
-
-    try:
-        model = load(Path(path))
-    except OSError as error:
-        raise ModelFormatError(f"{path}: {_words(error)}") from error
+    model = load(path)
     start = perf_counter()
     infer_shapes(model)
     model.timings_ms["infer"] = (perf_counter() - start) * 1e3
     return model
-
-
-def _words(error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
-    if isinstance(error, IsADirectoryError):
-        return "this is a folder; give the .onnx file in it"
-    if isinstance(error, PermissionError):
-        return "no permission to read it"
-    return f"it cannot be read ({error.strerror or error})"

@@ -52,11 +52,12 @@ def _is_number(text: str) -> bool:
     return text.lstrip("+-")[:1].isdigit() and not text.endswith("]")
 
 
-def megabytes(nbytes: int) -> str:
-    """A size for people."""
-    if nbytes < 1_000_000:
-        return f"{nbytes / 1e3:.1f} kB"
-    return f"{nbytes / 1e6:.1f} MB" if nbytes < 1_000_000_000 else f"{nbytes / 1e9:.2f} GB"
+def size_text(nbytes: int) -> str:
+    """A size for people, in powers of ten."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if nbytes >= factor:
+            return f"{nbytes / factor:.1f} {unit}"
+    return f"{nbytes} B"
 
 
 def print_json(value: object) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from statistics import median
 from typing import Any
@@ -18,7 +17,8 @@ from engine.dtypes import from_numpy
 from engine.errors import InputError
 from engine.feeds.files import save_arrays, storable
 from engine.graph.types import format_shape
-from engine.session import RunResult, Session, SessionOptions
+from engine.providers.placement import placement_counts
+from engine.session import RunResult, Session
 
 _SHOWN_VALUES = 8  # an output of at most so many elements is printed whole
 
@@ -39,7 +39,7 @@ def execute(args: argparse.Namespace) -> int:
     providers = inputs.choose_providers(args.providers)
     model = open_model(args.model)
     prepared = inputs.prepare(model, args)
-    session = Session(model, providers, SessionOptions(faithful=args.all_tensors))
+    session = Session(model, providers)
     result, runs_ms = run_repeatedly(session, prepared.feeds, args.warmup, args.repeat)
     left_out = save_arrays(args.outputs, named_values(result, args.all_tensors)) if args.outputs else []
     if args.json:
@@ -76,7 +76,7 @@ def as_json(
     """The report under the keys that docs/cli.md names."""
     return {
         "providers": [provider.name for provider in session.providers],
-        "placement": placement_counts(session),
+        "placement": placement_counts(session.placements.values()),
         "runs_ms": runs_ms,
         "fallbacks": [
             {"node": f.node.qualified_name, "provider": f.provider, "reason": f.reason} for f in result.fallbacks
@@ -92,10 +92,11 @@ def as_json(
     }
 
 
-def placement_counts(session: Session) -> dict[str, int]:
-    """Nodes per provider, in the providers' order."""
-    counts = Counter(placement.provider.name for placement in session.placements.values())
-    return {provider.name: counts[provider.name] for provider in session.providers}
+def placement_text(session: Session) -> str:
+    """Who took how many of the nodes: ``CUDA 11/12, CPU 1/12``."""
+    counts = placement_counts(session.placements.values())
+    total = sum(counts.values())
+    return ", ".join(f"{name} {count}/{total}" for name, count in counts.items())
 
 
 def describe(value: Any) -> dict[str, object]:
@@ -121,19 +122,24 @@ def print_report(
     session: Session, result: RunResult, runs_ms: list[float], prepared: inputs.PreparedFeeds
 ) -> None:
     """The report for people."""
-    print_table(value_row(name, value) for name, value in prepared.feeds.items())
-    if prepared.assumed:
-        print("  with " + ", ".join(f"{escape(n)} = {v}" for n, v in prepared.assumed.items()) + " (set with --dim)")
+    print_feeds(prepared)
     heading("Outputs")
     print_table(value_row(name, value) for name, value in result.outputs.items())
     heading("Run")
-    placed = ", ".join(f"{name} {count}/{len(session.placements)}" for name, count in placement_counts(session).items())
     times = f"{median(runs_ms):.2f} ms"
     if len(runs_ms) > 1:
         times += f" (median of {len(runs_ms)}, {min(runs_ms):.2f} to {max(runs_ms):.2f})"
-    print(f"  {times}; nodes: {placed}")
+    print(f"  {times}; nodes: {placement_text(session)}")
     for fallback in result.fallbacks:
         print(f"  {escape(fallback.node.qualified_name)} fell back from {fallback.provider}: {escape(fallback.reason)}")
+
+
+def print_feeds(prepared: inputs.PreparedFeeds) -> None:
+    """What was fed, and the dims that nobody gave."""
+    heading("Inputs")
+    print_table(value_row(name, value) for name, value in prepared.feeds.items())
+    if prepared.assumed:
+        print("  with " + ", ".join(f"{escape(n)} = {v}" for n, v in prepared.assumed.items()) + " (set with --dim)")
 
 
 def value_row(name: str, value: Any) -> tuple[object, ...]:

@@ -52,10 +52,10 @@ def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
             raise InputError(f"{path} is a folder; give an .npz, .npy or .pb file")
         if path.suffix == ".pb":
             return _read_tensor_proto(path)
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return {UNNAMED: _objects(loaded)}
-        with loaded:
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return {UNNAMED: _objects(loaded)}
             return {key: _objects(loaded[key]) for key in loaded.files}
     except FileNotFoundError as error:
         raise InputError(f"{path} does not exist") from error

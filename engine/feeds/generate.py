@@ -16,7 +16,6 @@ from engine.feeds.files import INPUT_PREFIX, UNNAMED, load_arrays
 from engine.feeds.specs import InputSpec, default_spec, generate
 from engine.graph.ir import Model, Tensor, ValueSource
 from engine.graph.types import TensorType, format_shape
-from engine.session.memory import available_bytes, format_bytes
 
 _MEMORY_SHARE = 0.5  # of the free memory that generated inputs may take together
 
@@ -39,7 +38,8 @@ def make_feeds(
     Parameters
     ----------
     dims: a size for every symbolic dim (see `symbols`, `default_dims`).
-    specs: how inputs are made, by name; `default_spec` for the rest. Naming an overridable initializer feeds it too.
+    specs: how inputs are made, by name; `default_spec` for the rest. Naming an overridable
+        initializer feeds it too.
     seed: each input draws from a stream of its own, made of the seed and its name: changing one leaves the others.
     shapes: whole shapes by input name, in place of the declared ones.
     given: inputs that are there already, such as those of a file; they are handed on as they are.
@@ -49,10 +49,11 @@ def make_feeds(
     InputError: a dim without a value, an input that cannot be generated, a file that does not fit.
     """
     specs, shapes, feeds = specs or {}, shapes or {}, dict(given or {})
+    asked_for = {*specs, *shapes}
     wanted = required_inputs(model) + [
-        t for t in model.graph.inputs if t.source is ValueSource.OVERRIDABLE and t.name in specs
+        t for t in model.graph.inputs if t.source is ValueSource.OVERRIDABLE and t.name in asked_for
     ]
-    for name in {*specs, *shapes} - {t.name for t in wanted}:
+    for name in asked_for - {t.name for t in wanted}:
         raise InputError(no_such_input(model, name), name)
     plans = []
     for tensor in (t for t in wanted if t.name not in feeds):
@@ -104,6 +105,8 @@ def _require_tensor(tensor: Tensor) -> None:
 
 
 def _guard_memory(wanted: Iterable[tuple[Tensor, tuple[int, ...]]]) -> None:
+    from engine.session.memory import available_bytes, format_bytes  # late, since sessions check their feeds
+
     limit = _MEMORY_SHARE * available_bytes()
     total = 0
     for tensor, shape in wanted:

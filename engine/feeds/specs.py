@@ -76,10 +76,14 @@ class InputSpec:
         if self.kind == "words":
             return "words:" + ",".join(self.words)
         if self.kind in ("uniform", "integers"):
-            return f"{self.kind}:{self.low:.17g}:{self.high:.17g}"
+            return f"{self.kind}:{_number(self.low)}:{_number(self.high)}"
         if self.kind == "normal":
-            return "normal" if self.scale == 1 else f"normal:{self.scale:.17g}"
-        return f"{self.low:.17g}" if self.kind == "constant" else self.kind
+            return "normal" if self.scale == 1 else f"normal:{_number(self.scale)}"
+        return _number(self.low) if self.kind == "constant" else self.kind
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def _ranged(kind: str, low: float, high: float) -> InputSpec:

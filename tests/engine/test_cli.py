@@ -1,0 +1,379 @@
+"""The command line: what it prints and how it ends, for people, for programs, and for bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from engine.cli import main
+from engine.cli.output import escape
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "resources" / "models" / "sample_cnn.onnx"
+
+
+def save(path: Path, nodes: list, inputs: list, outputs: list, initializers: tuple = (), ir_version: int = 8) -> Path:
+    graph = helper.make_graph(nodes, "g", inputs, outputs, initializer=list(initializers))
+    model = helper.make_model(graph, ir_version=ir_version, opset_imports=[helper.make_opsetid("", 17)])
+    onnx.save(model, path)
+    return path
+
+
+def info(name: str, shape: list | None, dtype: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+@pytest.fixture
+def affine(tmp_path: Path) -> Path:
+    """y = x * w + b with w overridable, stored backwards: Add before Mul."""
+    nodes = [helper.make_node("Add", ["p", "b"], ["y"], "add"), helper.make_node("Mul", ["x", "w"], ["p"], "mul")]
+    weights = (numpy_helper.from_array(np.array([2, 3], np.float32), "w"),
+               numpy_helper.from_array(np.array([10, 20], np.float32), "b"))  # fmt: skip
+    return save(tmp_path / "affine.onnx", nodes, [info("x", ["N", 2]), info("w", [2])], [info("y", ["N", 2])], weights)
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> Any:
+    assert main([*map(str, arguments), "--json"]) == status
+    return json.loads(capsys.readouterr().out)
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 2) -> str:
+    assert main([*map(str, arguments)]) == status
+    captured = capsys.readouterr()
+    assert captured.err.startswith("oinfer: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def test_inspect_json_has_the_keys_others_rely_on(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = run_json(capsys, "inspect", affine)
+    assert {"ir_version", "opset_imports", "producer_name", "graph_name", "inputs", "outputs", "fusion", "order",
+            "tensors", "diagnostics", "timings_ms"} <= set(report)  # fmt: skip
+    assert report["ir_version"] == 8
+    assert report["opset_imports"] == {"": 17}
+    assert report["fusion"] == [
+        {"name": "x", "kind": "input", "dtype": "float32", "declared_shape": ["N", 2], "stored_shape": None,
+         "nbytes": 0},
+        {"name": "w", "kind": "overridable initializer", "dtype": "float32", "declared_shape": [2],
+         "stored_shape": [2], "nbytes": 8},
+        {"name": "b", "kind": "implicit constant", "dtype": "float32", "declared_shape": None, "stored_shape": [2],
+         "nbytes": 8},
+    ]  # fmt: skip
+    order = [(row["index"], row["file_index"], row["name"], row["inputs"], row["outputs"]) for row in report["order"]]
+    assert order == [(0, 1, "mul", ["x", "w"], ["p"]), (1, 0, "add", ["p", "b"], ["y"])]
+    assert report["tensors"]["p"] == {
+        "dtype": "float32", "stored": None, "inferred": ["N", 2], "unknown_because": None,
+    }  # fmt: skip
+    assert set(report["timings_ms"]) == {"read", "link", "infer"}
+    assert report["parameters"] == 4
+
+
+def test_inspect_names_tensors_of_subgraphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def branch(op: str) -> onnx.GraphProto:
+        return helper.make_graph([helper.make_node(op, ["x"], ["r"], "in")], op, [], [info("r", ["N"])])
+
+    node = helper.make_node("If", ["c"], ["y"], "choose", then_branch=branch("Neg"), else_branch=branch("Abs"))
+    path = save(tmp_path / "if.onnx", [node], [info("c", [], TensorProto.BOOL), info("x", ["N"])], [info("y", ["N"])])
+    report = run_json(capsys, "inspect", path)
+    assert {"choose/then_branch/r", "choose/else_branch/r"} <= set(report["tensors"])
+    assert report["order"][0]["captures"] == ["x"]
+    names = {sub["name"]: sub["order"][0]["op_type"] for sub in report["subgraphs"]}
+    assert names == {"choose/then_branch": "Neg", "choose/else_branch": "Abs"}
+
+
+def test_inspect_for_people(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(affine), "--shapes"]) == 0
+    told = capsys.readouterr().out
+    assert "overridable initializer" in told
+    assert "(file 1)  Mul  mul   p [N, 2]" in told
+    assert "\033" not in told
+
+
+def test_check_passes_and_fails(affine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = run_json(capsys, "check", affine)
+    assert report["ok"]
+    assert [d["code"] for d in report["diagnostics"]] == ["unsorted"]
+    nodes = [helper.make_node("Add", ["x", "b"], ["a"], "A"), helper.make_node("Neg", ["a"], ["b"], "B")]
+    cycle = save(tmp_path / "cycle.onnx", nodes, [info("x", [1])], [info("a", [1])])
+    report = run_json(capsys, "check", cycle, status=1)
+    assert not report["ok"]
+    finding = report["diagnostics"][0]
+    assert set(finding) == {"code", "severity", "message", "node", "tensor"}
+    assert finding["code"] == "cycle"
+    assert finding["severity"] == "error"
+    assert main(["check", str(cycle)]) == 1
+    assert "A → B → A" in capsys.readouterr().out
+
+
+def test_run_computes_what_the_hand_computes(
+    affine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "i.npz", x=np.array([[1, 1], [0, -1]], np.float32))
+    outputs = tmp_path / "o.npz"
+    report = run_json(capsys, "run", affine, "--inputs", tmp_path / "i.npz", "--outputs", outputs, "--repeat", 3,
+                      "--providers", "CPU")  # fmt: skip
+    with np.load(outputs) as written:
+        assert list(written) == ["y"]
+        assert written["y"].tolist() == [[12, 23], [10, 17]]
+    assert report["providers"] == ["CPU"]
+    assert report["placement"] == {"CPU": 2}
+    assert len(report["runs_ms"]) == 3
+    assert report["fallbacks"] == []
+    assert report["dims"] == {"N": 2}
+    assert report["outputs"]["y"] == {
+        "dtype": "float32", "shape": [2, 2], "nan": 0, "inf": 0, "min": 10, "max": 23, "mean": 15.5,
+        "values": [[12, 23], [10, 17]],
+    }  # fmt: skip
+
+
+def test_run_feeds_an_overridable_initializer(
+    affine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "i.npz", **{"in:w": np.array([0, 1], np.float32), "out:y": np.zeros(1)})
+    report = run_json(capsys, "run", affine, "--inputs", tmp_path / "i.npz", "--input", "x=5", "--dim", "N=1")
+    assert report["outputs"]["y"]["values"] == [[10, 25]]
+
+
+def test_all_tensors_are_written_under_their_names(
+    affine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outputs = tmp_path / "o.npz"
+    run_json(capsys, "run", affine, "--input", "x=ones", "--outputs", outputs, "--all-tensors")
+    with np.load(outputs) as written:
+        assert {"x", "p", "y"} <= set(written)
+        assert written["p"].tolist() == [[2, 3]]
+    assert "--outputs" in complaint(capsys, "run", affine, "--all-tensors")
+
+
+def test_run_is_seeded(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def values(seed: int) -> Any:
+        return run_json(capsys, "run", affine, "--dim", "N=2", "--seed", seed)["outputs"]["y"]["values"]
+
+    assert values(1) == values(1) != values(2)
+
+
+def test_run_for_people_tells_assumed_dims(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(affine), "--input", "x=ones"]) == 0
+    told = capsys.readouterr().out
+    assert "N = 1 (set with --dim)" in told
+    assert "[[12.0, 23.0]]" in told
+    assert "CPU 2/2" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--dim", "M=3"], "no symbolic dim 'M'; they have N"),
+        (["--dim", "N="], "give NAME=VALUE"),
+        (["--dim", "N=-1"], "whole number"),
+        (["--dim", "N=99999999999999"], "memory"),
+        (["--shape", "x=2x"], "1x3x224x224"),
+        (["--shape", "x=2x3"], "wants float32[N, 2], but was given float32[2, 3]"),
+        (["--input", "q=ones"], "no input 'q'"),
+        (["--input", "x=nonsense"], "no way to make an input"),
+        (["--inputs", "nowhere.npz"], "does not exist"),
+        (["--input", "x=nowhere.npz"], "does not exist"),
+        (["--providers", "TPU"], "no execution provider 'TPU'"),
+        (["--repeat", "0"], "at least 1"),
+        (["--seed", "-1"], "whole number"),
+        (["--outputs", "/nowhere/o.npz"], "/nowhere/o.npz cannot be written"),
+    ],
+)
+def test_bad_options_are_told_in_one_line(
+    affine: Path, arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert part in complaint(capsys, "run", affine, *arguments)
+
+
+def test_wrong_feeds_are_told_with_both_types(
+    affine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "i.npz", x=np.zeros((1, 2)))
+    message = complaint(capsys, "run", affine, "--inputs", tmp_path / "i.npz")
+    assert "wants float32[N, 2], but was given float64[1, 2]" in message
+
+
+def test_a_constant_of_ir_3_is_not_fed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weight = numpy_helper.from_array(np.ones(1, np.float32), "w")
+    path = save(tmp_path / "m.onnx", [helper.make_node("Add", ["x", "w"], ["y"])], [info("x", [1]), info("w", [1])],
+                [info("y", [1])], (weight,), ir_version=3)  # fmt: skip
+    assert "constant of this model (IR version 3)" in complaint(capsys, "run", path, "--input", "w=zeros")
+
+
+def test_a_run_that_fails_names_the_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    node = helper.make_node("Add", ["x", "z"], ["y"], "sum")
+    path = save(tmp_path / "m.onnx", [node], [info("x", ["A"]), info("z", ["B"])], [info("y", None)])
+    message = complaint(capsys, "run", path, "--dim", "A=2", "--dim", "B=3", status=1)
+    assert "sum" in message
+    assert "Add" in message
+
+
+def test_missing_kernels_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    node = helper.make_node("Frobnicate", ["x"], ["y"], "f", domain="com.acme")
+    path = save(tmp_path / "m.onnx", [node], [info("x", [1])], [info("y", [1])])
+    assert "com.acme::Frobnicate" in complaint(capsys, "run", path, status=1)
+    assert main(["inspect", str(path)]) == 0
+
+
+def test_files_that_cannot_be_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.onnx").touch()
+    (tmp_path / "page.onnx").write_text("<!DOCTYPE html><html>not found</html>")
+    for path, part in (("none.onnx", "no such file"), (".", "folder"), ("empty.onnx", "empty"), ("page.onnx", "page")):
+        for command in ("inspect", "check", "run", "compare"):
+            assert part in complaint(capsys, command, tmp_path / path)
+    assert "no such file" in complaint(capsys, tmp_path / "none.onnx")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read every file")
+def test_a_file_without_permission(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    affine.chmod(0)
+    assert "permission" in complaint(capsys, "inspect", affine).lower()
+
+
+def test_json_tells_errors_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(tmp_path / "none.onnx"), "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["kind"] == "ModelFormatError"
+    assert "no such file" in error["message"]
+
+
+def test_hostile_names_reach_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "a\x1b[31mred\nb\u202ec"
+    node = helper.make_node("Neg", ["x"], [name], name)
+    path = save(tmp_path / "m.onnx", [node], [info("x", [1])], [info(name, [1])])
+    for arguments in (["inspect", str(path), "--shapes"], ["run", str(path)]):
+        assert main(arguments) == 0
+        told = capsys.readouterr().out
+        assert "\x1b" not in told
+        assert "\u202e" not in told
+        assert r"a\x1b[31mred\nb\u202ec" in told
+    assert run_json(capsys, "inspect", path)["order"][0]["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("plain é 名", "plain é 名"), ("\x9b1m", r"\x9b1m"), ("\ud800", r"\ud800")]
+)
+def test_escape(text: str, shown: str) -> None:
+    assert escape(text) == shown
+
+
+def test_values_that_are_not_finite_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = save(tmp_path / "m.onnx", [helper.make_node("Log", ["x"], ["y"])], [info("x", [3])], [info("y", [3])])
+    np.save(tmp_path / "x.npy", np.array([1, 0, -1], np.float32))
+    output = run_json(capsys, "run", path, "--inputs", tmp_path / "x.npy")["outputs"]["y"]
+    assert (output["nan"], output["inf"], output["max"]) == (1, 1, 0)
+    assert output["values"] == [0, None, None]
+
+
+def test_compare_agrees_with_itself(affine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = run_json(capsys, "compare", affine, "--repeat", 3, "--warmup", 0, "--per-node", "--providers", "CPU")
+    assert {"mixed_ms", "cpu_only_ms", "speedup_pct", "agree", "outputs", "mixed", "cpu_only"} <= set(report)
+    assert report["agree"] is True
+    assert len(report["mixed"]["runs_ms"]) == len(report["cpu_only"]["runs_ms"]) == 3
+    assert report["first_divergence"] is None
+    np.savez(tmp_path / "wrong.npz", y=np.full((1, 2), 7, np.float32))
+    report = run_json(capsys, "compare", affine, "--repeat", 1, "--warmup", 0, "--against", tmp_path / "wrong.npz",
+                      status=1)  # fmt: skip
+    assert report["agree"] is False
+
+
+def test_compare_for_people(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(affine), "--repeat", "2"]) == 0
+    told = capsys.readouterr().out
+    assert "outputs agree" in told
+    assert "CPU 2/2" in told
+
+
+def test_render_refuses_other_endings(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ".svg, .png, .pdf" in complaint(capsys, "render", affine, "out.gif")
+    assert "does not exist" in complaint(capsys, "render", affine, "/nowhere/out.svg")
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_render_writes_a_picture(affine: Path, tmp_path: Path, ending: str) -> None:
+    picture = tmp_path / f"graph.{ending}"
+    done = call("render", affine, picture)
+    assert done.returncode == 0, done.stderr
+    start = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[ending]
+    assert picture.read_bytes().startswith(start)
+
+
+def call(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "engine", *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, timeout=100,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def test_no_command_but_render_imports_qt(affine: Path) -> None:
+    code = """
+import sys
+from engine.cli import main
+for arguments in (["inspect"], ["check"], ["run"], ["compare", "--repeat", "1"]):
+    assert main([*arguments, sys.argv[1]]) == 0
+sys.exit(any(name.split(".")[0] in ("PySide6", "shiboken6", "gui", "pyqtgraph") for name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code, affine], cwd=ROOT, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error(affine: Path) -> None:
+    done = subprocess.run(
+        f"'{sys.executable}' -m engine inspect '{affine}' --json | head -n 1", shell=True, cwd=ROOT,
+        capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
+    """A loop of 10**9 trips is interrupted once it runs."""
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["c"], ["c2"]), helper.make_node("Neg", ["v"], ["v2"])], "body",
+        [info("i", [], TensorProto.INT64), info("c", [], TensorProto.BOOL), info("v", [1])],
+        [info("c2", [], TensorProto.BOOL), info("v2", [1])],
+    )  # fmt: skip
+    path = save(tmp_path / "long.onnx", [helper.make_node("Loop", ["n", "", "x"], ["y"], body=body)],
+                [info("n", [], TensorProto.INT64), info("x", [1])], [info("y", [1])])  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", "engine", "run", str(path), "--input", "n=1000000000"], cwd=ROOT,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "engine.cli.run" in line:  # the command's module is there: from now on it is ours to interrupt
+            break
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "Traceback" not in told
+
+
+def test_window_needs_a_display(affine: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("displays are told by variables on Linux alone")
+    done = call(affine, DISPLAY="", WAYLAND_DISPLAY="", QT_QPA_PLATFORM="")
+    assert done.returncode == 1
+    assert done.stderr.startswith("oinfer: there is no display")
+
+
+def test_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "required: MODEL" in complaint(capsys, "inspect")
+    assert "unrecognized" in complaint(capsys, "inspect", "a.onnx", "b.onnx")
+    assert "--smoke" in complaint(capsys, "--picture", "x.png")
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    assert "compare" in capsys.readouterr().out

@@ -1,0 +1,275 @@
+"""Feeds: dims that need a value, generated inputs, files, and checks against what the model declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import engine
+from engine import feeds
+from engine.errors import InputError
+from engine.feeds import InputSpec
+from engine.graph.ir import Model
+
+
+def model_of(*inputs: onnx.ValueInfoProto, nodes: tuple = (), initializers: tuple = (), ir_version: int = 8) -> Model:
+    """A model of these inputs that hands the first one on."""
+    graph = helper.make_graph(
+        [*nodes, helper.make_node("Identity", [inputs[0].name], ["y"])], "g", list(inputs),
+        [helper.make_empty_tensor_value_info("y")], initializer=list(initializers),
+    )  # fmt: skip
+    opsets = [helper.make_opsetid("", 17)]
+    model = engine.load_model_proto(helper.make_model(graph, ir_version=ir_version, opset_imports=opsets))
+    engine.infer(model)
+    return model
+
+
+def tensor(name: str, shape: list | None, dtype: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def test_symbols_name_every_place() -> None:
+    model = model_of(tensor("x", ["N", 3, "H", "H"]), tensor("mask", ["N", "T"]))
+    uses = {name: [(use.input, use.axis) for use in places] for name, places in feeds.symbols(model).items()}
+    assert uses == {"N": [("x", 0), ("mask", 0)], "H": [("x", 2), ("x", 3)], "T": [("mask", 1)]}
+
+
+def test_an_unknown_dim_is_a_symbol_of_its_own() -> None:
+    model = model_of(tensor("x", [None, 4]), tensor("z", [None, "?"]))
+    names = list(feeds.symbols(model))
+    assert len(names) == 3
+    assert len(set(names)) == 3
+    made = feeds.make_feeds(model, dict(zip(names, (2, 3, 5))))
+    assert made["x"].shape == (2, 4)
+    assert made["z"].shape == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "sizes"),
+    [
+        (["N", 3, "H", "W"], [1, 3, 224, 224]),
+        (["batch", "time", 80], [1, 16, 80]),
+        ([2, 6, "past_length", 32], [2, 6, 0, 32]),
+    ],
+)
+def test_default_dims(shape: list, sizes: list[int]) -> None:
+    model = model_of(tensor("x", shape))
+    assert list(feeds.make_feeds(model, feeds.default_dims(model))["x"].shape) == sizes
+
+
+def test_a_dim_without_a_value_is_named() -> None:
+    model = model_of(tensor("x", ["N", "T"]))
+    with pytest.raises(InputError, match=r"dim 'T' of input 'x' \[N, T\] has no value") as error:
+        feeds.make_feeds(model, {"N": 2})
+    assert error.value.input_name == "x"
+
+
+def test_defaults_follow_dtype_and_name() -> None:
+    table = numpy_helper.from_array(np.zeros((7, 2), np.float32), "table")
+    gather = helper.make_node("Gather", ["table", "cast"], ["row"])
+    cast = helper.make_node("Cast", ["input_ids"], ["cast"], to=TensorProto.INT64)
+    model = model_of(
+        tensor("x", [2]), tensor("input_ids", [500], TensorProto.INT32),
+        tensor("attention_mask", [4], TensorProto.INT64),
+        tensor("token_type_ids", [4], TensorProto.INT64), tensor("flag", [2], TensorProto.BOOL),
+        tensor("sr", [], TensorProto.INT64), tensor("s", [3], TensorProto.STRING),
+        nodes=(cast, gather), initializers=(table,),
+    )  # fmt: skip
+    made = feeds.make_feeds(model, {})
+    assert made["x"].dtype == np.float32
+    assert made["input_ids"].dtype == np.int32
+    assert set(made["input_ids"]) == set(range(7))  # every row of the table, none beyond it
+    assert made["attention_mask"].tolist() == [1] * 4
+    assert made["token_type_ids"].tolist() == [0] * 4
+    assert made["flag"].tolist() == [True, True]
+    assert made["sr"] == 16000
+    assert made["s"].dtype == object
+    assert all(isinstance(word, str) for word in made["s"])
+
+
+def test_each_input_draws_from_its_own_stream() -> None:
+    model = model_of(tensor("a", [50]), tensor("b", [50]))
+    first, again = (feeds.make_feeds(model, {}, seed=3) for _ in range(2))
+    assert np.array_equal(first["b"], again["b"])
+    assert not np.array_equal(first["a"], first["b"])
+    other_a = feeds.make_feeds(model, {}, {"a": InputSpec("ones")}, seed=3)
+    assert np.array_equal(other_a["b"], first["b"])
+    assert not np.array_equal(feeds.make_feeds(model, {}, seed=4)["b"], first["b"])
+
+
+def test_generators_keep_their_promises() -> None:
+    def make(text: str, dtype: int) -> np.ndarray:
+        return feeds.make_feeds(model_of(tensor("x", [4000], dtype)), {}, {"x": InputSpec.parse(text)})["x"]
+
+    assert make("normal:3", TensorProto.DOUBLE).std() == pytest.approx(3, rel=0.1)
+    uniform = make("uniform:-2:5", TensorProto.FLOAT16)
+    assert uniform.dtype == np.float16
+    assert -2 <= uniform.min() < -1.9 < 4.9 < uniform.max() <= 5
+    assert set(make("integers:-1:3", TensorProto.FLOAT)) == {-1, 0, 1, 2}
+    assert set(make("2.5", TensorProto.BFLOAT16).astype(float)) == {2.5}
+    assert make("zeros", TensorProto.BOOL).sum() == 0
+    assert make("true", TensorProto.BOOL).all()
+    assert set(make("words:a,b", TensorProto.STRING)) == {"a", "b"}
+    assert set(make("normal:100", TensorProto.INT8).tolist()) <= set(range(-128, 128))  # held, not wrapped round
+    assert set(make("300", TensorProto.UINT8)) == {255}
+    assert set(make("1e30", TensorProto.INT64)) == {2**63 - 1024}
+    assert set(make("9", TensorProto.INT4).astype(int)) == {7}
+
+
+@pytest.mark.parametrize("text", ["normal", "normal:0.1", "uniform:-1:2.5", "integers:0:10", "ones", "zeros", "16000",
+                                  "words:a,b", "a b.npz", "C:/f.npz:in:x", "d/x.npy", "input_0.pb"])  # fmt: skip
+def test_text_of_a_spec_reads_back(text: str) -> None:
+    assert str(InputSpec.parse(text)) == text
+
+
+@pytest.mark.parametrize("text", ["gauss", "uniform:1", "uniform:2:1", "integers:a:b", "normal:1:2", "integers:0:inf"])
+def test_a_spec_that_says_nothing_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        InputSpec.parse(text)
+
+
+def test_words_do_not_fill_numbers_nor_numbers_strings() -> None:
+    with pytest.raises(InputError, match="'x' holds float32"):
+        feeds.make_feeds(model_of(tensor("x", [2])), {}, {"x": InputSpec("words")})
+    with pytest.raises(InputError, match="'x' holds string"):
+        feeds.make_feeds(model_of(tensor("x", [2], TensorProto.STRING)), {}, {"x": InputSpec("ones")})
+
+
+def test_whole_shapes_replace_the_declared_ones() -> None:
+    model = model_of(tensor("x", None), tensor("s", ["N"]))
+    with pytest.raises(InputError, match="declares no rank"):
+        feeds.make_feeds(model, {"N": 1})
+    made = feeds.make_feeds(model, {}, shapes={"x": (2, 3), "s": (0,)})
+    assert made["x"].shape == (2, 3)
+    assert made["s"].shape == (0,)
+    assert feeds.make_feeds(model, {}, shapes={"x": (), "s": (1,)})["x"].shape == ()
+
+
+def test_inputs_beyond_the_memory_are_refused_before_they_are_made() -> None:
+    with pytest.raises(InputError, match="memory that is free"):
+        feeds.make_feeds(model_of(tensor("x", ["N"])), {"N": 10**15})
+
+
+def test_a_sequence_cannot_be_generated() -> None:
+    value = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, None)
+    with pytest.raises(InputError, match="sequence"):
+        feeds.make_feeds(model_of(value), {})
+
+
+def test_overridable_initializers_are_fed_on_demand_and_constants_never() -> None:
+    weight = numpy_helper.from_array(np.zeros(2, np.float32), "w")
+    model = model_of(tensor("x", [2]), tensor("w", [2]), initializers=(weight,))
+    assert list(feeds.make_feeds(model, {})) == ["x"]
+    assert feeds.make_feeds(model, {}, {"w": InputSpec("ones")})["w"].tolist() == [1, 1]
+    constant = model_of(tensor("x", [2]), tensor("w", [2]), initializers=(weight,), ir_version=3)
+    with pytest.raises(InputError, match=r"constant of this model \(IR version 3\)"):
+        feeds.make_feeds(constant, {}, {"w": InputSpec("ones")})
+    with pytest.raises(InputError, match=r"constant of this model \(IR version 3\)"):
+        feeds.check_feeds(constant, {"x": np.zeros(2, np.float32), "w": np.zeros(2, np.float32)})
+
+
+@pytest.mark.parametrize(
+    ("fed", "message"),
+    [
+        ({}, "'x' (float32[N, 3]) is not fed"),
+        ({"x": np.zeros((2, 3))}, "wants float32[N, 3], but was given float64[2, 3]"),
+        ({"x": np.zeros((2, 4), np.float32)}, "wants float32[N, 3], but was given float32[2, 4]"),
+        ({"x": np.zeros(3, np.float32)}, "wants float32[N, 3], but was given float32[3]"),
+        ({"x": np.zeros((2, 3), np.float32), "q": np.zeros(1)}, "no input 'q'; its inputs are 'x'"),
+    ],
+)
+def test_checks_name_what_was_wanted_and_given(fed: dict, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        feeds.check_feeds(model_of(tensor("x", ["N", 3])), fed)
+    assert message in str(error.value)
+
+
+def test_checks_let_any_size_of_a_symbol_pass() -> None:
+    model = model_of(tensor("x", ["N", 3]))
+    for n in (0, 1, 7):
+        fed = {"x": np.zeros((n, 3), np.float32)}
+        feeds.check_feeds(model, fed)
+        assert feeds.bound_dims(model, fed) == {"N": n}
+
+
+def test_npz_keys_with_and_without_prefix(tmp_path: Path) -> None:
+    x, y = np.arange(3.0), np.array(["a", "bc"])
+    np.savez(tmp_path / "plain.npz", x=x, y=y)
+    np.savez(tmp_path / "prefixed.npz", **{"in:x": x, "in:y": y, "out:z": x, "every2:out:w": x})
+    for name in ("plain.npz", "prefixed.npz"):
+        loaded = feeds.load_feeds(tmp_path / name)
+        assert sorted(loaded) == ["x", "y"]
+        assert loaded["y"].dtype == object
+        assert loaded["y"].tolist() == ["a", "bc"]
+
+
+def test_files_of_one_array(tmp_path: Path) -> None:
+    model = model_of(tensor("x", ["N"]))
+    array = np.arange(4, dtype=np.float32)
+    np.save(tmp_path / "a.npy", array)
+    (tmp_path / "input_0.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+    for source in (tmp_path / "a.npy", tmp_path / "input_0.pb", tmp_path):
+        assert np.array_equal(feeds.name_feeds(model, feeds.load_feeds(source))["x"], array)
+    two = model_of(tensor("x", ["N"]), tensor("y", ["N"]))
+    with pytest.raises(InputError, match="wants 2 inputs: 'x', 'y'"):
+        feeds.name_feeds(two, feeds.load_feeds(tmp_path / "a.npy"))
+
+
+def test_one_input_from_a_file_by_key(tmp_path: Path) -> None:
+    np.savez(tmp_path / "f.npz", p=np.ones(2, np.float32), q=np.zeros(2, np.float32))
+    model = model_of(tensor("x", [2]))
+    chosen = InputSpec.parse(f"{tmp_path}/f.npz:q")
+    assert feeds.make_feeds(model, {}, {"x": chosen})["x"].tolist() == [0, 0]
+    with pytest.raises(InputError, match="has no array 'x'; it has 'p', 'q'"):
+        feeds.make_feeds(model, {}, {"x": InputSpec.parse(f"{tmp_path}/f.npz")})
+
+
+def test_types_that_numpy_lacks_survive_a_file(tmp_path: Path) -> None:
+    values = {
+        "bf16": np.array([1.5, -3], ml_dtypes.bfloat16), "i4": np.array([-8, 7], ml_dtypes.int4),
+        "u2": np.array([0, 3], ml_dtypes.uint2), "f8": np.array([0.5, 448], ml_dtypes.float8_e4m3fn),
+        "file": np.arange(2), "text": np.array(["x", "yy"], object),
+    }  # fmt: skip
+    assert feeds.save_arrays(tmp_path / "o.npz", {**values, "seq": [np.ones(1)]}) == ["seq"]
+    types = {"bf16": TensorProto.BFLOAT16, "i4": TensorProto.INT4, "u2": TensorProto.UINT2,
+             "f8": TensorProto.FLOAT8E4M3FN, "file": TensorProto.INT64, "text": TensorProto.STRING}  # fmt: skip
+    model = model_of(*(tensor(name, [2], dtype) for name, dtype in types.items()))
+    back = feeds.name_feeds(model, feeds.load_feeds(tmp_path / "o.npz"))
+    feeds.check_feeds(model, back)
+    for name, value in values.items():
+        assert back[name].dtype == value.dtype
+        assert back[name].tolist() == value.tolist()
+
+
+def test_a_value_that_the_narrow_type_cannot_hold_is_not_rounded(tmp_path: Path) -> None:
+    model = model_of(tensor("x", [1], TensorProto.BFLOAT16))
+    np.save(tmp_path / "a.npy", np.array([1.001], np.float32))
+    with pytest.raises(InputError, match=r"wants bfloat16\[1\], but was given float32\[1\]"):
+        feeds.check_feeds(model, feeds.name_feeds(model, feeds.load_feeds(tmp_path / "a.npy")))
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not really", b"<html>", b"\x93NUMPY\x01\x00garbage"])
+@pytest.mark.parametrize("ending", ["npz", "npy", "pb"])
+def test_files_that_hold_nothing_are_refused(tmp_path: Path, content: bytes, ending: str) -> None:
+    file = tmp_path / f"f.{ending}"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="f\\." + ending):
+        feeds.load_feeds(file)
+
+
+def test_no_code_runs_from_a_pickle(tmp_path: Path) -> None:
+    np.save(tmp_path / "p.npy", np.array([{}], object), allow_pickle=True)
+    with pytest.raises(InputError, match="pickle"):
+        feeds.load_feeds(tmp_path / "p.npy")
+
+
+def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        feeds.load_feeds(tmp_path / "none.npz")
+    with pytest.raises(InputError, match=r"folder without input_0\.pb"):
+        feeds.load_feeds(tmp_path)
