@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,9 @@ def made_again(name: str) -> dict[str, np.ndarray]:
     assert spec is not None
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the script leaves its list of inputs open
+        spec.loader.exec_module(script)
     key = f"{name}.onnx"
     proto = onnx.load(MODELS / key, load_external_data=False)
     made: dict[str, np.ndarray] = script.make_inputs(proto, {**script.SPEC.get(key, {}), "key": key})
