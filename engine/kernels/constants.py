@@ -72,7 +72,7 @@ def size(ctx: KernelContext, x: Array) -> Array:
 def arange(ctx: KernelContext, start: Array, limit: Array, delta: Array, *, stash_type: int = 1) -> Array:
     """``start + i * delta`` below `limit`; half floats are computed in float32."""
     dtype = start.dtype
-    first, step = (wide(np.asarray(v).reshape(())) for v in (start, delta))
+    first, step = (wide(np.asarray(v).reshape(()))[()] for v in (start, delta))  # scalars: welcome on every device
     if dtype.kind in "iu":
         count = -((int(start.item()) - int(limit.item())) // int(step))
     else:

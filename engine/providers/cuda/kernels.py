@@ -28,7 +28,7 @@ def device_kernel(kernel: Kernel) -> Kernel:
     """The kernel for CuPy arrays: refuses what CuPy cannot hold, and fails with `DeviceError` alone."""
 
     def accepts(node: Node) -> str:
-        return _unheld(node) or kernel.refusal(node)
+        return _unfit(node) or kernel.refusal(node)
 
     return replace(kernel, function=_guarded(kernel.function), accepts=accepts)
 
@@ -42,8 +42,10 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _unheld(node: Node) -> str:
-    """What among the node's inputs and outputs CuPy cannot hold, in words; empty when there is nothing."""
+def _unfit(node: Node) -> str:
+    """What about the node CuPy cannot take, in words; empty when there is nothing."""
+    if node.subgraphs:
+        return f"{node.op_type} walks its subgraphs on the CPU"
     for tensor in (*node.inputs, *node.outputs):
         if tensor is None:
             continue
