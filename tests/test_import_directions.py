@@ -17,7 +17,7 @@ LAYERS = (
     {"providers", "optimizer"},
     {"kernels", "shapes", "feeds"},
     {"graph"},
-    {"dims", "dtypes", "diagnostics", "errors"},
+    {"dims", "dtypes", "diagnostics", "errors", "agreement"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 WINDOW_ONLY = {"PySide6", "shiboken6", "pyqtgraph", "gui"}

@@ -16,6 +16,7 @@ from engine.feeds.files import INPUT_PREFIX, UNNAMED, load_arrays
 from engine.feeds.specs import InputSpec, default_spec, generate
 from engine.graph.ir import Model, Tensor, ValueSource
 from engine.graph.types import TensorType, format_shape
+from engine.memory import available_bytes, format_bytes
 
 _MEMORY_SHARE = 0.5  # of the free memory that generated inputs may take together
 
@@ -105,8 +106,6 @@ def _require_tensor(tensor: Tensor) -> None:
 
 
 def _guard_memory(wanted: Iterable[tuple[Tensor, tuple[int, ...]]]) -> None:
-    from engine.session.memory import available_bytes, format_bytes  # late, since sessions check their feeds
-
     limit = _MEMORY_SHARE * available_bytes()
     total = 0
     for tensor, shape in wanted:

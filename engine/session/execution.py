@@ -10,8 +10,8 @@ import numpy as np
 from engine.errors import DeviceError, EngineError, NodeError, RunCancelled
 from engine.graph.ir import Graph, Node, Tensor
 from engine.kernels.registry import Value
+from engine.memory import format_bytes
 from engine.providers.base import ExecutionProvider
-from engine.session.memory import format_bytes
 from engine.session.observers import Observer
 from engine.session.plan import Step
 from engine.session.store import HOST, Fallback, TensorStore, owned_bytes

@@ -13,10 +13,10 @@ from engine.errors import CannotRunError, DataError, EngineError
 from engine.feeds import bound_dims, check_feeds
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.kernels.registry import Value
+from engine.memory import available_bytes, check_memory
 from engine.providers import ExecutionProvider, default_providers, provider_named
 from engine.providers.placement import Placement, Placer
 from engine.session.execution import ExecutionContext
-from engine.session.memory import available_bytes, check_memory
 from engine.session.observers import Observer
 from engine.session.plan import Planner
 from engine.session.store import Copy, Fallback
