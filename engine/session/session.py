@@ -65,10 +65,10 @@ class Session:
         """
         self.model = model
         self.options = options
-        host = provider_named("CPU")
         chosen = list(default_providers() if providers is None else providers)
-        if host not in chosen:
-            chosen.append(host)
+        if not any(provider.name == "CPU" for provider in chosen):
+            chosen.append(provider_named("CPU"))
+        host = next(provider for provider in chosen if provider.name == "CPU")
         self.providers = chosen
         self._host = host
         placer = Placer(chosen)
