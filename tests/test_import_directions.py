@@ -13,9 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the top down; a module may import from its own layer and from those below. Names are those under `engine.`.
 LAYERS = (
     {"cli", "__main__"},
-    {"session", "compare", "backend", "feeds", "agreement"},
+    {"session", "compare", "backend", "opening"},
     {"providers", "optimizer"},
     {"kernels", "shapes", "feeds"},
+    {"memory"},
     {"graph"},
     {"dims", "dtypes", "diagnostics", "errors", "agreement"},
 )
@@ -23,7 +24,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 WINDOW_ONLY = {"PySide6", "shiboken6", "pyqtgraph", "gui"}
 
 
-def imports(file: Path, body: ast.AST | None = None) -> Iterator[tuple[str, bool]]:
+def imports(file: Path) -> Iterator[tuple[str, bool]]:
     """Dotted names that a file imports, and whether each is imported at module level."""
     package = file.relative_to(ROOT).with_suffix("").parts[:-1]
     tree = ast.parse(file.read_text(encoding="utf-8"))
