@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from engine.cli.opening import open_model
 from engine.cli.output import escape, print_json, print_table
 from engine.diagnostics import Diagnostic, Severity
+from engine.opening import open_model
 
 _RANK = {severity: rank for rank, severity in enumerate(Severity)}
 

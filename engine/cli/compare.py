@@ -6,11 +6,11 @@ import argparse
 
 from engine.agreement import Agreement
 from engine.cli import inputs
-from engine.cli.opening import open_model
 from engine.cli.output import escape, heading, print_json, print_table
 from engine.cli.run import placement_text, print_feeds
 from engine.compare import Comparison, compare
 from engine.feeds import load_arrays
+from engine.opening import open_model
 
 _COLUMNS = ("tensor", "", "max abs", "max rel", "cosine", "rtol", "")
 _SHOWN_NODES = 20

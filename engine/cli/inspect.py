@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from engine.cli.opening import open_model
 from engine.cli.output import escape, heading, json_shape, json_type, print_json, print_table, size_text
 from engine.diagnostics import Severity
 from engine.dims import Shape
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.graph.types import TensorType, Type, format_shape
+from engine.opening import open_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

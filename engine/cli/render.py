@@ -6,9 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
-from engine.cli.opening import open_model
 from engine.cli.output import escape, print_json
 from engine.errors import InputError
+from engine.opening import open_model
 
 _ENDINGS = (".svg", ".png", ".pdf")
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from engine.cli import inputs
-from engine.cli.opening import open_model
 from engine.cli.output import escape, heading, print_json, print_table
 from engine.dtypes import from_numpy
 from engine.errors import InputError
 from engine.feeds.files import save_arrays, storable
 from engine.graph.types import format_shape
+from engine.opening import open_model
 from engine.providers.placement import placement_counts
 from engine.session import RunResult, Session
 
