@@ -233,6 +233,7 @@ class GraphCanvas(QWidget):
             self.view.scale = 1.0
         g, box = self._geometry, boxes[0]
         self.view.center_on(float(g.x0[box] + g.x1[box]) / 2, float(g.y0[box] + g.y1[box]) / 2)
+        self.view.cover(g.size)
         self._moved(animated=False)
         return True
 
@@ -295,6 +296,8 @@ class GraphCanvas(QWidget):
     @Slot(float, float)
     def _minimap_moved(self, x: float, y: float) -> None:
         self.view.center_on(x, y)
+        if self._geometry is not None:
+            self.view.cover(self._geometry.size)
         self._moved()
 
     def _place_overlays(self) -> None:
@@ -460,9 +463,8 @@ class GraphCanvas(QWidget):
             shape = item.inferred_shape if item.inferred_shape is not None else item.stored_shape
             lines = [clean(item.name, 120), f"{item.dtype or 'unknown type'}  {format_dims(shape)}"]
             lines += [clean(item.unknown_because, 160)] if item.unknown_because else []
-        # A text that Qt could take for HTML is escaped into HTML that shows it verbatim.
-        text = "\n".join(lines)
-        return f"<p style='white-space:pre'>{_escaped(text)}</p>" if Qt.mightBeRichText(text) else text
+        # As HTML with everything escaped, since Qt would guess whether plain text is meant to be HTML.
+        return f"<p style='white-space:pre'>{_escaped(chr(10).join(lines))}</p>"
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         turn = event.angleDelta().y() or event.angleDelta().x()

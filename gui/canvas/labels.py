@@ -133,6 +133,7 @@ IMPORTANT = (
     "axis", "axes", "perm", "to", "kernel_shape", "strides", "pads", "auto_pad", "dilations", "group", "equation",
     "mode", "transA", "transB", "alpha", "keepdims", "hidden_size", "direction", "num_heads", "p", "value",
 )  # fmt: skip
+_EXTENTS = {"kernel_shape", "strides", "dilations"}  # written 3×3
 _NEUTRAL = {"strides": {"1"}, "dilations": {"1"}, "pads": {"0"}}
 MAX_ATTRIBUTES = 4
 
@@ -146,10 +147,10 @@ def important_attributes(node: Node) -> list[tuple[str, str]]:
         if value is None:
             continue
         text = _dtype_name(value) if name == "to" else attribute_text(value)
-        is_neutral = name in _NEUTRAL and set(text.split("×")) <= _NEUTRAL[name]
+        is_neutral = name in _NEUTRAL and set(text.split(", ")) <= _NEUTRAL[name]
         is_implied = name == "kernel_shape" and any(t is not None and t.is_constant for t in node.inputs[1:])
         if text and text != defaults.get(name) and not is_neutral and not is_implied:
-            rows.append((name, text))
+            rows.append((name, text.replace(", ", "×") if name in _EXTENTS else text))
     return rows[:MAX_ATTRIBUTES]
 
 
@@ -175,8 +176,7 @@ def attribute_text(value: object) -> str:
     if isinstance(value, RefAttribute):
         return f"@{clean(value.name, 20)}"
     if isinstance(value, list) and all(isinstance(v, int | float | str) for v in value):
-        separator = "×" if all(isinstance(v, int) for v in value) else ", "
-        return clean(separator.join(_number(v) for v in value[:12]) + ("…" if len(value) > 12 else ""), 24)
+        return clean(", ".join(_number(v) for v in value[:12]) + ("…" if len(value) > 12 else ""), 24)
     return ""
 
 

@@ -31,6 +31,7 @@ ARROW_WIDTH, ARROW_HEIGHT = 4.2, 7.0
 PILLS = [KINDS.index(kind) for kind in BoxKind if kind is not BoxKind.NODE]
 DASHED = {KINDS.index(BoxKind.CAPTURED), KINDS.index(BoxKind.MISSING)}
 MISSING = KINDS.index(BoxKind.MISSING)
+SMALL_DROP = 0.7  # px that smaller text stands lower, so that it shares the baseline of the text beside it
 
 
 @dataclass(slots=True)
@@ -136,7 +137,9 @@ class FramePainter:
             head = np.minimum(height, self._g.header[frame.boxes] * frame.scale)
             tall = height > head + 1
             painter.setBrush(QColor(colors.body))
-            self._buffers.rects(painter, x[tall], y[tall], width[tall], height[tall])
+            painter.setPen(QPen(QColor(colors.border), 0))
+            self._buffers.rects(painter, x[tall], y[tall], width[tall] - 1, height[tall])
+            painter.setPen(Qt.PenStyle.NoPen)
         for i, color in enumerate(coloring.colors):
             same = index == i
             if same.any():
@@ -160,7 +163,7 @@ class FramePainter:
             if height > HEADER_HEIGHT:
                 painter.setPen(outline)
                 painter.setBrush(body)
-                painter.drawRoundedRect(QRectF(x, y, width, height), RADIUS, RADIUS)
+                painter.drawRoundedRect(QRectF(x + 0.5, y + 0.5, width - 1, height - 1), RADIUS, RADIUS)
             painter.translate(x, y)
             painter.fillPath(self._header(width, height > HEADER_HEIGHT), brush)
             painter.translate(-x, -y)
@@ -179,11 +182,17 @@ class FramePainter:
         """Shape of a header: rounded above, and below too where no rows follow."""
         path = self._headers.get((width, has_rows))
         if path is None:
-            path = QPainterPath()
-            path.setFillRule(Qt.FillRule.WindingFill)
-            path.addRoundedRect(QRectF(0, 0, width, HEADER_HEIGHT), RADIUS, RADIUS)
-            if has_rows:
-                path.addRect(QRectF(0, HEADER_HEIGHT / 2, width, HEADER_HEIGHT / 2))
+            path = QPainterPath(QPointF(0, HEADER_HEIGHT - (0 if has_rows else RADIUS)))
+            path.lineTo(0, RADIUS)
+            path.quadTo(0, 0, RADIUS, 0)
+            path.lineTo(width - RADIUS, 0)
+            path.quadTo(width, 0, width, RADIUS)
+            path.lineTo(width, HEADER_HEIGHT - (0 if has_rows else RADIUS))
+            if not has_rows:
+                path.quadTo(width, HEADER_HEIGHT, width - RADIUS, HEADER_HEIGHT)
+                path.lineTo(RADIUS, HEADER_HEIGHT)
+                path.quadTo(0, HEADER_HEIGHT, 0, HEADER_HEIGHT - RADIUS)
+            path.closeSubpath()
             self._headers[width, has_rows] = path
         return path
 
@@ -249,7 +258,9 @@ class FramePainter:
             self._write(painter, frame, style, color, g.title[boxes], g.x0[boxes] + g.title_x[boxes], middle, room)
             if frame.detailed:
                 note_x = g.x0[boxes] + g.note_x[boxes]
-                self._write(painter, frame, TextStyle.NOTE, note_color, g.note[boxes], note_x, middle, room)
+                self._write(
+                    painter, frame, TextStyle.NOTE, note_color, g.note[boxes], note_x, middle + SMALL_DROP, room
+                )
         nodes = frame.boxes[~pill]
         glyph_x, middle = g.x0[nodes] + PADDING - 1, g.y0[nodes] + HEADER_HEIGHT / 2
         room = np.full(len(nodes), 14.0)
@@ -266,9 +277,8 @@ class FramePainter:
         room = g.x1[box] - left - PADDING / 2
         self._write(painter, frame, TextStyle.ROW_NAME, colors.text, g.rows.name[rows], left, middle, room)
         shift = g.rows.value_x[rows] + ROW_GAP
-        self._write(
-            painter, frame, TextStyle.ROW_VALUE, colors.muted, g.rows.value[rows], left + shift, middle, room - shift
-        )
+        left, middle, room = left + shift, middle + SMALL_DROP, room - shift
+        self._write(painter, frame, TextStyle.ROW_VALUE, colors.muted, g.rows.value[rows], left, middle, room)
 
     def _label_texts(self, painter: QPainter, frame: _Frame, colors: CanvasColors) -> None:
         g = self._g
@@ -351,4 +361,5 @@ def _distinct_lines(lines: Floats) -> Floats:
 def _distinct_rects(x: Floats, y: Floats, color: Ints) -> Ints:
     """Indices of rectangles that begin in different pixels or differ in colour."""
     key = (np.rint(x).astype(np.int64) + 4096) * 2**32 + (np.rint(y).astype(np.int64) + 4096) * 64 + color
-    return np.unique(key, return_index=True)[1].astype(np.int64)
+    first: Ints = np.unique(key, return_index=True)[1]
+    return first

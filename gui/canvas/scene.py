@@ -24,9 +24,9 @@ PADDING = 8.0
 GLYPH_WIDTH = 15.0
 NOTE_GAP = 12.0
 ROW_GAP = 6.0
-MIN_WIDTH = 64.0
+MIN_WIDTH = 84.0
 MAX_WIDTH = 280.0
-PILL_HEIGHT = 22.0
+PILL_WIDTH, PILL_HEIGHT = 64.0, 22.0
 MAX_ROWS = 10
 MAX_LABEL_WIDTH = 170.0
 
@@ -233,7 +233,7 @@ class _Builder:
         box = Box(kind, tensor, clean(name, 30) or "(no name)", Category.IO, note)
         title = self.measure(box.title, TextStyle.PILL)
         text = title + (ROW_GAP + self.measure(note, TextStyle.NOTE) if note else 0.0)
-        box.width = even(max(MIN_WIDTH, text + 3 * PADDING))
+        box.width = even(max(PILL_WIDTH, text + 3 * PADDING))
         box.title_x = (box.width - text) / 2
         box.note_x = box.title_x + title + ROW_GAP
         self.boxes.append(box)

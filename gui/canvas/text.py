@@ -17,6 +17,7 @@ from gui.canvas.scene import TextStyle
 SMALLEST = 5  # px; smaller text is not drawn
 ATLAS_WIDTH = 1024
 MAX_ATLASES = 48
+OVERHANG = 4.0  # px between texts, for letters that reach out of their own width
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class _Atlas:
         self.height = float(np.ceil(self._metrics.height()))
         count = len(strings.texts)
         self.left, self.top, self.width = np.zeros(count), np.zeros(count), np.full(count, -1.0)
-        self._x = self._y = 0.0
+        self._x, self._y = OVERHANG, 0.0
         self.pixmap = self._blank(self.height * 4)
 
     def _blank(self, height: float) -> QPixmap:
@@ -153,11 +154,12 @@ class _Atlas:
         if not missing:
             return
         for text in missing:
-            width = min(float(np.ceil(self._metrics.horizontalAdvance(self._strings.texts[text]))) + 2, ATLAS_WIDTH)
+            advance = self._metrics.horizontalAdvance(self._strings.texts[text])
+            width = min(float(np.ceil(advance)) + 2, ATLAS_WIDTH - OVERHANG)
             if self._x + width > ATLAS_WIDTH:
-                self._x, self._y = 0.0, self._y + self.height
+                self._x, self._y = OVERHANG, self._y + self.height
             self.left[text], self.top[text], self.width[text] = self._x, self._y, width
-            self._x += width
+            self._x += width + OVERHANG
         needed = self._y + self.height
         if needed * self._ratio > self.pixmap.height():
             old, self.pixmap = self.pixmap, self._blank(needed * 2)

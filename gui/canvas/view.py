@@ -48,12 +48,16 @@ class View:
         else:
             self.scale = 1.0
             self.center_on(top_x, self.height / 2 - MARGIN)
-            self.keep_in_sight(size)
 
     def center_on(self, x: float, y: float) -> None:
-        """Put a point of the scene in the middle."""
-        self.dx = self.width / 2 - x * self.scale
-        self.dy = self.height / 2 - y * self.scale
+        """Put a point of the scene in the middle, on whole px so that lines stay crisp."""
+        self.dx = float(round(self.width / 2 - x * self.scale))
+        self.dy = float(round(self.height / 2 - y * self.scale))
+
+    def cover(self, size: tuple[float, float]) -> None:
+        """Leave no more than the margin empty on a side while the drawing goes on at the other."""
+        self.dx = _covering(self.dx, size[0] * self.scale, self.width)
+        self.dy = _covering(self.dy, size[1] * self.scale, self.height)
 
     def zoom(self, factor: float, x: float, y: float, size: tuple[float, float]) -> None:
         """Change the scale around a point of the widget, within the limits."""
@@ -74,3 +78,9 @@ def _clamped(offset: float, extent: float, room: float) -> float:
     if extent < room:  # a small drawing may go anywhere inside
         low, high = min(low, 0.0), max(high, room - extent)
     return min(high, max(low, offset))
+
+
+def _covering(offset: float, extent: float, room: float) -> float:
+    if extent + 2 * MARGIN <= room:
+        return float(round((room - extent) / 2))
+    return min(MARGIN, max(room - MARGIN - extent, offset))

@@ -147,7 +147,40 @@ def place_x(graph: LayeredGraph, alignment: Alignment, left: Floats, right: Floa
         sweep(range(len(layers) - 1, -1, -1), alignment.below, graph.down, graph.up)
     for layer, offset in zip(layers, offsets, strict=True):
         _fit(layer, offset, [_settled(v, graph, alignment, x) for v in layer], weight, x)
+    _straighten(graph, alignment, offsets, x)
     return np.array(x)
+
+
+def _straighten(graph: LayeredGraph, alignment: Alignment, offsets: list[list[float]], x: list[float]) -> None:
+    """Put each chain of straight partners on one x as far down as its neighbours leave room, then begin anew."""
+    left_of, right_of = [-1] * len(x), [-1] * len(x)
+    reach_left, reach_right = [0.0] * len(x), [0.0] * len(x)
+    for layer, offset in zip(graph.layers, offsets, strict=True):
+        for i in range(1, len(layer)):
+            u, v = layer[i - 1], layer[i]
+            right_of[u], left_of[v] = v, u
+            reach_right[u] = reach_left[v] = offset[i] - offset[i - 1]
+
+    def settle(run: list[int], low: float, high: float) -> None:
+        middle = sorted(x[v] for v in run)[len(run) // 2]
+        for v in run:
+            x[v] = min(high, max(low, middle))
+
+    heads = [v for v in range(len(x)) if alignment.above[v] < 0 <= alignment.below[v] and not alignment.spine[v]]
+    for head in heads + heads[::-1]:  # once more, since chains give way to each other
+        run: list[int] = []
+        lowest, highest = -np.inf, np.inf
+        v = head
+        while v >= 0 and not alignment.spine[v]:
+            low = x[left_of[v]] + reach_left[v] if left_of[v] >= 0 else -np.inf
+            high = x[right_of[v]] - reach_right[v] if right_of[v] >= 0 else np.inf
+            if run and max(low, lowest) > min(high, highest):
+                settle(run, lowest, highest)
+                run, lowest, highest = [], -np.inf, np.inf
+            run.append(v)
+            lowest, highest = max(low, lowest), min(high, highest)
+            v = alignment.below[v]
+        settle(run, lowest, highest)
 
 
 def _settled(v: int, graph: LayeredGraph, alignment: Alignment, x: list[float]) -> float:
