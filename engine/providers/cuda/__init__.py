@@ -30,8 +30,11 @@ class CUDAProvider(ExecutionProvider):
 
     def __init__(self, array_module: Any = None) -> None:
         self._xp = array_module
+        self._problem = ""  # why CuPy could not be imported, once that was tried
 
     def available(self) -> Availability:
+        if self._problem:
+            return Availability(False, self._problem)
         return Availability(True) if self._xp is not None else cuda_availability()
 
     @property
@@ -46,7 +49,8 @@ class CUDAProvider(ExecutionProvider):
             try:
                 import cupy
             except Exception as error:  # a broken CUDA installation raises of many kinds
-                raise DeviceError(f"CuPy cannot be imported: {error}") from error
+                self._problem = f"CuPy cannot be imported: {error}"
+                raise DeviceError(self._problem) from error
             self._xp = cupy
         return self._xp
 

@@ -76,8 +76,10 @@ def test_availability(monkeypatch: pytest.MonkeyPatch, loaded: Any, cupy_found: 
 
 def test_a_broken_cupy_is_a_device_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
+    provider = CUDAProvider()
     with pytest.raises(DeviceError, match="CuPy cannot be imported"):
-        _ = CUDAProvider().xp
+        _ = provider.xp
+    assert "CuPy cannot be imported" in provider.available().reason
 
 
 def test_values_travel(cupy: FakeCuPy) -> None:
