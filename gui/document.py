@@ -5,7 +5,8 @@ Panes read the document and listen to its signals; they never talk to each other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -46,8 +47,9 @@ class Document(QObject):
     """One model and what is being looked at.
 
     Signals: `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
-    `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `busy_changed(text, done, total)`
-    (text is empty when idle) and `failed(title, message)`.
+    `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
+    `run_requested()` (the user wants a run), `busy_changed(text, done, total)` (text is empty when idle) and
+    `failed(title, message)`.
     """
 
     model_changed = Signal()
@@ -57,6 +59,8 @@ class Document(QObject):
     problems_changed = Signal()
     run_changed = Signal()
     providers_changed = Signal()
+    dims_changed = Signal()
+    run_requested = Signal()
     busy_changed = Signal(str, int, int)
     failed = Signal(str, str)
 
@@ -70,6 +74,7 @@ class Document(QObject):
         self.layouts: dict[Graph, Any] = {}
         self.run: RunState | None = None
         self.providers: list[str] = []
+        self.dims: dict[str, int] = {}
         self.jobs = JobRunner(self)
         self._history = History()
         self._foreground: list[Job] = []
@@ -173,6 +178,12 @@ class Document(QObject):
             self.providers = list(names)
             self.providers_changed.emit()
 
+    def set_dims(self, dims: Mapping[str, int]) -> None:
+        """What the symbolic dims stand for in the next run."""
+        if dict(dims) != self.dims:
+            self.dims = dict(dims)
+            self.dims_changed.emit()
+
     # Jobs the user waits for
 
     def start(
@@ -219,7 +230,9 @@ def _load(path: str, task: Task) -> tuple[Model, ModelIndex]:
     model = engine.load(path)
     task.check()
     task.report("Inferring shapes", 1, 3)
+    start = time.perf_counter()
     engine.infer(model)
+    model.timings_ms["infer"] = (time.perf_counter() - start) * 1e3
     task.check()
     task.report("Indexing", 2, 3)
     return model, ModelIndex.of(model)

@@ -1,0 +1,144 @@
+"""Every command of the window, as data: what it is called, where it stands, its keys, what it does, when it can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+
+if TYPE_CHECKING:
+    from gui.main_window import MainWindow
+
+Key = QKeySequence.StandardKey
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: `call(window)` does it, `enabled(window)` says whether it can be done now.
+
+    `checked(window)` makes it checkable; commands of one `group` exclude each other.
+    """
+
+    name: str
+    menu: str
+    text: str
+    call: Callable[[MainWindow], Any]
+    keys: Sequence[QKeySequence.StandardKey | str] = ()
+    enabled: Callable[[MainWindow], bool] | None = None
+    checked: Callable[[MainWindow], bool] | None = None
+    group: str = ""
+    separated: bool = False  # by a line from the one before
+    role: QAction.MenuRole = QAction.MenuRole.NoRole
+
+
+def _has_model(window: MainWindow) -> bool:
+    return window.document.model is not None
+
+
+def _theme(mode: str, text: str, *, separated: bool = False) -> Command:
+    return Command(f"theme_{mode}", "View", text, lambda w: w.set_theme_mode(mode), group="theme",
+                   checked=lambda w: w.theme_mode == mode, separated=separated)  # fmt: skip
+
+
+def _color(mode: str, text: str, key: str, *, separated: bool = False) -> Command:
+    return Command(f"color_{mode}", "View", f"Colour by {text}", lambda w: w.set_color_mode(mode), [key],
+                   group="color", checked=lambda w: w.color_mode == mode, separated=separated)  # fmt: skip
+
+
+MENUS = ("File", "Edit", "View", "Go", "Run", "Help")
+
+COMMANDS = (
+    Command("open", "File", "&Open…", lambda w: w.open_dialog(), [Key.Open]),
+    Command("open_new", "File", "Open in &New Window…", lambda w: w.open_dialog(new_window=True), ["Ctrl+Shift+O"]),
+    Command("sample", "File", "Open &Sample", lambda w: w.open_sample()),
+    Command("reload", "File", "&Reload", lambda w: w.document.reload(), ["Ctrl+R"], _has_model),
+    Command("close", "File", "&Close Window", lambda w: w.close(), [Key.Close], separated=True),
+    Command("quit", "File", "&Quit", lambda w: w.quit(), [Key.Quit], role=QAction.MenuRole.QuitRole),
+
+    Command("find", "Edit", "&Find…", lambda w: w.search.start(), [Key.Find], _has_model),
+    Command("find_next", "Edit", "Find &Next", lambda w: w.search.next(), ["F3"], _has_model),
+    Command("find_previous", "Edit", "Find &Previous", lambda w: w.search.previous(), ["Shift+F3"], _has_model),
+    Command("copy_name", "Edit", "&Copy Name", lambda w: w.copy_name(), ["Ctrl+Shift+C"],
+            lambda w: w.document.selection is not None, separated=True),
+    Command("clear_selection", "Edit", "Clear &Selection", lambda w: w.document.select(None), (),
+            lambda w: w.document.selection is not None),
+
+    Command("fit", "View", "&Fit Graph", lambda w: w.canvas.fit(), ["Ctrl+0"], _has_model),
+    Command("full_size", "View", "Full Si&ze", lambda w: w.canvas.full_size(), ["Ctrl+1"], _has_model),
+    Command("zoom_in", "View", "Zoom &In", lambda w: w.canvas.zoom_in(), [Key.ZoomIn, "Ctrl+="], _has_model),
+    Command("zoom_out", "View", "Zoom &Out", lambda w: w.canvas.zoom_out(), [Key.ZoomOut], _has_model),
+    _color("category", "Category", "Alt+1", separated=True),
+    _color("provider", "Provider", "Alt+2"),
+    _color("time", "Time", "Alt+3"),
+    _color("dtype", "Element Type", "Alt+4"),
+    _color("error", "Error", "Alt+5"),
+    _theme("system", "Theme of the System", separated=True),
+    _theme("light", "Light Theme"),
+    _theme("dark", "Dark Theme"),
+    Command("reset_layout", "View", "R&eset Layout", lambda w: w.reset_layout(), separated=True),
+
+    Command("back", "Go", "&Back", lambda w: w.document.back(), [Key.Back], lambda w: w.document.can_go_back),
+    Command("forward", "Go", "&Forward", lambda w: w.document.forward(), [Key.Forward],
+            lambda w: w.document.can_go_forward),
+    Command("outer", "Go", "&Enclosing Graph", lambda w: w.show_outer_graph(), ["Alt+Up"],
+            lambda w: w.document.graph is not None and w.document.graph.parent is not None, separated=True),
+    Command("main_graph", "Go", "&Main Graph", lambda w: w.show_main_graph(), ["Alt+Home"], _has_model),
+
+    Command("run", "Run", "&Run", lambda w: w.document.run_requested.emit(), ["F5"],
+            lambda w: w.document.model is not None and not w.document.busy),
+    Command("cancel", "Run", "&Cancel", lambda w: w.document.cancel(), ["Shift+F5"], lambda w: w.document.busy),
+
+    Command("shortcuts", "Help", "&Keyboard Shortcuts", lambda w: w.show_shortcuts(), ["F1"]),
+    Command("about", "Help", "&About OInfer", lambda w: w.show_about(), role=QAction.MenuRole.AboutRole),
+)  # fmt: skip
+
+
+def build(window: MainWindow) -> dict[str, QAction]:
+    """Make the window's actions and menus; the actions by their names."""
+    menus = {title: window.menuBar().addMenu(f"&{title}") for title in MENUS}
+    groups: dict[str, QActionGroup] = {}
+    actions = {}
+    for command in COMMANDS:
+        menu = menus[command.menu]
+        if command.separated:
+            menu.addSeparator()
+        action = menu.addAction(command.text)
+        action.setShortcuts(_sequences(command.keys))
+        action.setMenuRole(command.role)
+        action.triggered.connect(lambda _checked=False, call=command.call: call(window))
+        if command.checked:
+            action.setCheckable(True)
+            group = groups.setdefault(command.group, QActionGroup(window)) if command.group else None
+            if group:
+                group.addAction(action)
+        actions[command.name] = action
+    return actions
+
+
+def refresh(window: MainWindow, actions: dict[str, QAction]) -> None:
+    """Bring what can be done, and what is chosen, up to date."""
+    for command in COMMANDS:
+        if command.enabled:
+            actions[command.name].setEnabled(command.enabled(window))
+        if command.checked:
+            actions[command.name].setChecked(command.checked(window))
+
+
+def _sequences(keys: Sequence[QKeySequence.StandardKey | str]) -> list[QKeySequence]:
+    found: list[QKeySequence] = []
+    for key in keys:
+        found += [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)
+    return found
+
+
+def shortcut_lines() -> list[tuple[str, str]]:
+    """Every command with a shortcut: its name, and the keys as this platform writes them."""
+    lines = []
+    for command in COMMANDS:
+        sequences = _sequences(command.keys)
+        if sequences:
+            keys = sequences[0].toString(QKeySequence.SequenceFormat.NativeText)
+            lines.append((command.text.replace("&", "").rstrip("…"), keys))
+    return lines

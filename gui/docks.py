@@ -1,0 +1,89 @@
+"""The panes around the canvas: one line each, and how they stand at first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+
+from gui.document import Document
+from gui.panes.initializers import InitializersPane
+from gui.panes.order import OrderPane
+from gui.panes.problems import ProblemsPane
+from gui.panes.properties import PropertiesPane
+from gui.panes.shapes import ShapesPane
+from gui.panes.tensor_viewer import TensorPane
+from gui.widgets.bars import DockTitle
+
+LEFT, RIGHT, BOTTOM = (
+    Qt.DockWidgetArea.LeftDockWidgetArea,
+    Qt.DockWidgetArea.RightDockWidgetArea,
+    Qt.DockWidgetArea.BottomDockWidgetArea,
+)
+SHARES = {LEFT: 0.22, RIGHT: 0.21, BOTTOM: 0.26}  # of the window's width or height, at first
+
+
+@dataclass(frozen=True, slots=True)
+class PaneSpec:
+    """A pane: its name for the saved layout, its title, its first area, and how it is made."""
+
+    name: str
+    title: str
+    area: Qt.DockWidgetArea
+    make: Callable[[Document], QWidget]
+
+
+PANES = (
+    PaneSpec("order", "Order", LEFT, OrderPane),
+    PaneSpec("initializers", "Initializers", LEFT, InitializersPane),
+    PaneSpec("properties", "Properties", RIGHT, PropertiesPane),
+    PaneSpec("tensor", "Tensor", RIGHT, TensorPane),
+    PaneSpec("shapes", "Shapes", BOTTOM, ShapesPane),
+    PaneSpec("problems", "Problems", BOTTOM, ProblemsPane),
+)
+
+
+def add_docks(window: QMainWindow, document: Document) -> dict[str, QDockWidget]:
+    """Make every pane in a dock of its own; the docks by their panes' names."""
+    docks = {}
+    for spec in PANES:
+        dock = QDockWidget(spec.title, window, objectName=spec.name)
+        dock.setWidget(spec.make(document))
+        title = DockTitle(dock)
+        dock.setTitleBarWidget(title)
+        dock.visibilityChanged.connect(title.refresh)
+        dock.dockLocationChanged.connect(title.refresh)
+        dock.topLevelChanged.connect(title.refresh)
+        docks[spec.name] = dock
+    arrange(window, docks)
+    return docks
+
+
+def arrange(window: QMainWindow, docks: dict[str, QDockWidget]) -> None:
+    """Put all docks where they stand at first, tabbed within each area, the first one of each in front."""
+    fronts: dict[Qt.DockWidgetArea, QDockWidget] = {}
+    for spec in PANES:
+        dock = docks[spec.name]
+        dock.setFloating(False)
+        window.removeDockWidget(dock)
+        window.addDockWidget(spec.area, dock)
+        dock.show()
+        front = fronts.setdefault(spec.area, dock)
+        if front is not dock:
+            window.tabifyDockWidget(front, dock)
+    for dock in fronts.values():
+        dock.raise_()
+    widths = [fronts[LEFT], fronts[RIGHT]]
+    window.resizeDocks(widths, [round(window.width() * SHARES[a]) for a in (LEFT, RIGHT)], Qt.Orientation.Horizontal)
+    window.resizeDocks([fronts[BOTTOM]], [round(window.height() * SHARES[BOTTOM])], Qt.Orientation.Vertical)
+    refresh_titles(docks)
+
+
+def refresh_titles(docks: dict[str, QDockWidget]) -> None:
+    """Bring the title bars in line with how the docks stand now."""
+    for dock in docks.values():
+        title = dock.titleBarWidget()
+        if isinstance(title, DockTitle):
+            title.refresh()

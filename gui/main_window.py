@@ -1,0 +1,341 @@
+"""The window of one model: menus, toolbar, docks around the canvas, status bar, and what they are wired to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QMouseEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QApplication,
+    QFileDialog,
+    QMainWindow,
+    QMessageBox,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+import resources
+from engine.providers import default_providers
+from gui import actions
+from gui.canvas_view import CanvasView
+from gui.docks import LEFT, RIGHT, add_docks, arrange, refresh_titles
+from gui.document import Document
+from gui.errors import environment
+from gui.panes.problems import ProblemsPane
+from gui.search import find
+from gui.settings import STATE_VERSION, Settings
+from gui.status_bar import StatusBar
+from gui.theme import Theme, on_theme, theme_manager
+from gui.toolbar import ToolBar
+from gui.widgets.bars import MessageBar
+from gui.widgets.empty_state import EmptyState
+
+FILTER = "ONNX models (*.onnx);;All files (*)"
+CLOSE_TIMEOUT_MS = 3000
+
+
+class MainWindow(QMainWindow):
+    """One model's window. `window_wanted(path)` asks for another one; `closed()` says that this one is gone."""
+
+    window_wanted = Signal(str)
+    closed = Signal()
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__()
+        self.settings = settings or Settings()
+        self.document = Document(self)
+        self.document.set_providers(self.settings.providers or [p.name for p in default_providers()])
+        self.color_mode = "category"
+        self._build()
+        self._connect()
+        self._restore()
+        self._refresh()
+
+    # Building
+
+    def _build(self) -> None:
+        self.setWindowTitle("OInfer")
+        self.setAcceptDrops(True)
+        self.setDockOptions(
+            QMainWindow.DockOption.AnimatedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.GroupedDragging
+        )
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
+        self.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
+        self.message = MessageBar()
+        self.canvas = CanvasView(self.document)
+        self.empty = EmptyState()
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self.canvas)
+        centre = QWidget()
+        layout = QVBoxLayout(centre)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.message)
+        layout.addWidget(self._pages, 1)
+        self.setCentralWidget(centre)
+        self.actions_by_name = actions.build(self)
+        self.toolbar = ToolBar(self, self.actions_by_name)
+        self.search = self.toolbar.search
+        self.addToolBar(self.toolbar)
+        self.docks = add_docks(self, self.document)
+        self.setStatusBar(StatusBar(self.document))
+        self._add_menus()
+
+    def _add_menus(self) -> None:
+        """What depends on the docks and on the recent files."""
+        names = self.actions_by_name
+        menus = {action.text().replace("&", ""): action.menu() for action in self.menuBar().actions()}
+        self.recent_menu = menus["File"].addMenu("Open &Recent")
+        menus["File"].insertMenu(names["sample"], self.recent_menu)
+        self.recent_menu.aboutToShow.connect(self._fill_recent)
+        panes = menus["View"].addMenu("&Panes")
+        menus["View"].insertMenu(names["reset_layout"], panes)
+        for dock in self.docks.values():
+            panes.addAction(dock.toggleViewAction())
+
+    def _connect(self) -> None:
+        document = self.document
+        document.model_changed.connect(self._show_model)
+        document.failed.connect(self.message.show_message)
+        document.providers_changed.connect(self._save_providers)
+        for signal in (document.model_changed, document.graph_changed, document.selection_changed,
+                       document.history_changed, document.busy_changed):  # fmt: skip
+            signal.connect(self._refresh)
+        self.search.query_changed.connect(self._search)
+        self.search.found.connect(document.select)
+        self.toolbar.colors.chosen.connect(self.set_color_mode)
+        self.toolbar.theme.clicked.connect(self.toggle_theme)
+        self.canvas.view_changed.connect(self._show_zoom)
+        self.empty.open_clicked.connect(self.open_dialog)
+        self.empty.sample_clicked.connect(self.open_sample)
+        self.empty.recent_clicked.connect(document.open)
+        problems = self.docks["problems"].widget()
+        if isinstance(problems, ProblemsPane):
+            problems.count_changed.connect(self._show_problem_count)
+        self._watcher = QFileSystemWatcher(self)
+        self._watcher.fileChanged.connect(self._file_changed)
+        for area in self.findChildren(QAbstractScrollArea):
+            area.viewport().installEventFilter(self)
+        self.canvas.canvas.installEventFilter(self)
+        on_theme(self._set_theme)
+
+    def sizeHint(self) -> QSize:
+        return QSize(1440, 900)
+
+    # Opening
+
+    @Slot()
+    def open_dialog(self, new_window: bool = False) -> None:
+        """Ask for a file and open it here, or in a new window."""
+        path, _ = QFileDialog.getOpenFileName(self, "Open a model", self.settings.folder, FILTER)
+        if path and new_window:
+            self.window_wanted.emit(path)
+        elif path:
+            self.document.open(path)
+
+    @Slot()
+    def open_sample(self) -> None:
+        self.document.open(resources.path(resources.SAMPLE_MODEL))
+
+    @Slot()
+    def _show_model(self) -> None:
+        path = self.document.path or ""
+        self.message.hide()
+        self.setWindowTitle("[*]" if not path else f"{Path(path).name} – OInfer")
+        self.setWindowFilePath(path)
+        self.settings.add_recent(path)
+        self.settings.folder = str(Path(path).absolute().parent)
+        self._pages.setCurrentWidget(self.canvas)
+        if self._watcher.files():
+            self._watcher.removePaths(self._watcher.files())
+        self._watcher.addPath(path)
+        self._search(self.search.edit.text())
+
+    @Slot(str)
+    def _file_changed(self, path: str) -> None:
+        if path == self.document.path and Path(path).exists():
+            self.message.show_message("The file has changed", "Reload it with Ctrl+R to see the new content.", "info")
+
+    @Slot()
+    def _fill_recent(self) -> None:
+        self.recent_menu.clear()
+        for path in self.settings.recent:
+            action = self.recent_menu.addAction(path.replace("&", "&&"))
+            action.setEnabled(Path(path).exists())
+            action.triggered.connect(lambda _checked=False, path=path: self.document.open(path))
+        self.recent_menu.addSeparator()
+        self.recent_menu.addAction("&Clear", self._clear_recent).setEnabled(bool(self.settings.recent))
+
+    @Slot()
+    def _clear_recent(self) -> None:
+        self.settings.clear_recent()
+        self.empty.set_recent([])
+
+    # Drag and drop
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _paths(event.mimeData().urls()):
+            event.acceptProposedAction()
+            self.empty.set_drop_active(True)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.empty.set_drop_active(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """The first file opens here, each further one in a window of its own."""
+        self.empty.set_drop_active(False)
+        paths = _paths(event.mimeData().urls())
+        if paths:
+            event.acceptProposedAction()
+            self.document.open(paths[0])
+        for path in paths[1:]:
+            self.window_wanted.emit(path)
+
+    # Commands
+
+    @Slot(str)
+    def set_color_mode(self, mode: str) -> None:
+        """Colour the canvas by "category", "provider", "time", "dtype" or "error"."""
+        self.color_mode = mode
+        self.canvas.set_color_mode(mode)
+        self.toolbar.colors.set_current(mode)
+        self._refresh()
+
+    @property
+    def theme_mode(self) -> str:
+        return theme_manager().mode
+
+    def set_theme_mode(self, mode: str) -> None:
+        """Follow the system, or stay light or dark; remembered."""
+        theme_manager().set_mode(mode)
+        self.settings.theme = mode
+        self._refresh()
+
+    @Slot()
+    def toggle_theme(self) -> None:
+        self.set_theme_mode("light" if theme_manager().theme.dark else "dark")
+
+    def reset_layout(self) -> None:
+        arrange(self, self.docks)
+
+    def show_outer_graph(self) -> None:
+        graph = self.document.graph
+        if graph is not None and graph.owner is not None:
+            self.document.select(graph.owner)
+
+    def show_main_graph(self) -> None:
+        if self.document.model is not None:
+            self.document.show_graph(self.document.model.graph)
+
+    def copy_name(self) -> None:
+        if self.document.selection is not None:
+            QGuiApplication.clipboard().setText(self.document.selection.qualified_name)
+
+    def show_shortcuts(self) -> None:
+        """List every shortcut, those of the canvas included."""
+        lines = [f"{keys}\t{text}" for text, keys in actions.shortcut_lines()]
+        canvas = ["Arrow keys\tOn the graph: producer, consumer, siblings", "Home, End\tFirst, last node",
+                  "Enter\tOpen a subgraph", "Mouse wheel\tZoom", "F\tFit"]  # fmt: skip
+        self._tell("Keyboard shortcuts", "\n".join(lines + canvas))
+
+    def show_about(self) -> None:
+        self._tell("About OInfer", f"OInfer opens, runs and debugs ONNX models.\nNothing leaves this machine.\n\n"
+                                   f"{environment()}")  # fmt: skip
+
+    def quit(self) -> None:
+        QApplication.closeAllWindows()
+
+    def _tell(self, title: str, text: str) -> None:
+        box = QMessageBox(QMessageBox.Icon.NoIcon, title, "", QMessageBox.StandardButton.Close, self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(text)
+        box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    @Slot(str)
+    def _search(self, query: str) -> None:
+        model = self.document.model
+        results = find(query, model, self.document.graph) if model is not None else []
+        self.search.set_results(results)
+        self.canvas.highlight(results)
+
+    # Keeping up
+
+    @Slot()
+    def _refresh(self) -> None:
+        actions.refresh(self, self.actions_by_name)
+
+    @Slot()
+    def _show_zoom(self) -> None:
+        self.toolbar.zoom.setText(f"{self.canvas.scale * 100:.0f} %")
+
+    @Slot(int)
+    def _show_problem_count(self, count: int) -> None:
+        self.docks["problems"].setWindowTitle(f"Problems  {count}" if count else "Problems")
+
+    @Slot()
+    def _save_providers(self) -> None:
+        self.settings.providers = self.document.providers
+
+    @Slot(object)
+    def _set_theme(self, theme: Theme) -> None:
+        self.toolbar.theme.setText("☀" if theme.dark else "☾")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The mouse's own Back and Forward buttons, wherever the pointer is."""
+        if event.type() == QEvent.Type.MouseButtonPress and isinstance(event, QMouseEvent):
+            if event.button() is Qt.MouseButton.BackButton:
+                self.document.back()
+                return True
+            if event.button() is Qt.MouseButton.ForwardButton:
+                self.document.forward()
+                return True
+        return super().eventFilter(watched, event)
+
+    # Coming and going
+
+    def _restore(self) -> None:
+        self.resize(self.sizeHint())
+        geometry, state = self.settings.geometry, self.settings.state
+        if not geometry.isEmpty():
+            self.restoreGeometry(geometry)
+        arrange(self, self.docks)
+        if not state.isEmpty():
+            self.restoreState(state, STATE_VERSION)
+            refresh_titles(self.docks)
+        self.empty.set_recent(self.settings.recent)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Stop what is under way, wait for it a bounded time, and remember how the window stood."""
+        self.settings.geometry = self.saveGeometry()
+        self.settings.state = self.saveState(STATE_VERSION)
+        self.document.close(CLOSE_TIMEOUT_MS)
+        event.accept()
+        self.closed.emit()
+
+
+def _paths(urls: Sequence[QUrl]) -> list[str]:
+    """The local files among some URLs."""
+    return [url.toLocalFile() for url in urls if url.isLocalFile()]

@@ -1,0 +1,106 @@
+"""What the program remembers between two starts: typed, with every key named once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QSettings
+
+STATE_VERSION = 1  # of the dock layout; raise it when docks are added or renamed
+MAX_RECENT = 10
+MAX_REMEMBERED = 50  # models whose inputs are remembered
+
+
+class Settings:
+    """Typed access to the user's settings. Unreadable values count as unset."""
+
+    def __init__(self, store: QSettings | None = None) -> None:
+        self._store = store or QSettings()
+
+    # Window
+
+    @property
+    def geometry(self) -> QByteArray:
+        return self._bytes("window/geometry")
+
+    @geometry.setter
+    def geometry(self, value: QByteArray) -> None:
+        self._store.setValue("window/geometry", value)
+
+    @property
+    def state(self) -> QByteArray:
+        return self._bytes("window/state")
+
+    @state.setter
+    def state(self, value: QByteArray) -> None:
+        self._store.setValue("window/state", value)
+
+    @property
+    def theme(self) -> str:
+        return str(self._store.value("window/theme", "system"))
+
+    @theme.setter
+    def theme(self, value: str) -> None:
+        self._store.setValue("window/theme", value)
+
+    # Files
+
+    @property
+    def recent(self) -> list[str]:
+        """Paths opened lately, newest first."""
+        return [path for path in self._json("files/recent", []) if isinstance(path, str)]
+
+    def add_recent(self, path: str) -> None:
+        path = str(Path(path).absolute())
+        recent = [path, *(other for other in self.recent if other != path)]
+        self._store.setValue("files/recent", json.dumps(recent[:MAX_RECENT]))
+
+    def clear_recent(self) -> None:
+        self._store.remove("files/recent")
+
+    @property
+    def folder(self) -> str:
+        """Where the last file was opened."""
+        return str(self._store.value("files/folder", ""))
+
+    @folder.setter
+    def folder(self, value: str) -> None:
+        self._store.setValue("files/folder", value)
+
+    # Runs
+
+    @property
+    def providers(self) -> list[str]:
+        """The provider order last chosen; empty for the default one."""
+        return [name for name in self._json("run/providers", []) if isinstance(name, str)]
+
+    @providers.setter
+    def providers(self, value: list[str]) -> None:
+        self._store.setValue("run/providers", json.dumps(value))
+
+    def inputs_of(self, path: str) -> dict[str, Any]:
+        """How the inputs of a model were made last; empty for a model not run yet."""
+        remembered = self._json("run/inputs", {})
+        found = remembered.get(path, {}) if isinstance(remembered, dict) else {}
+        return found if isinstance(found, dict) else {}
+
+    def remember_inputs(self, path: str, inputs: dict[str, Any]) -> None:
+        """Remember JSON-able facts about a model's inputs, for the most recent models."""
+        remembered = self._json("run/inputs", {})
+        remembered = remembered if isinstance(remembered, dict) else {}
+        remembered.pop(path, None)
+        remembered[path] = inputs
+        kept = dict(list(remembered.items())[-MAX_REMEMBERED:])
+        self._store.setValue("run/inputs", json.dumps(kept))
+
+    def _bytes(self, key: str) -> QByteArray:
+        value = self._store.value(key)
+        return value if isinstance(value, QByteArray) else QByteArray()
+
+    def _json(self, key: str, default: Any) -> Any:
+        try:
+            return json.loads(str(self._store.value(key, "")) or "null") or default
+        except ValueError:
+            return default

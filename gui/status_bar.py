@@ -1,0 +1,93 @@
+"""The window's status bar: the model in one line, what is under way, and how it would run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QSizePolicy, QStatusBar
+
+from gui.document import Document
+from gui.text import bytes_text, count_text, one_line, plural
+
+BUSY_DELAY_MS = 150  # shorter jobs don't flicker
+
+
+class StatusBar(QStatusBar):
+    """Reads the document."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self.setSizeGripEnabled(False)
+        self.facts = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.busy = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.progress = QProgressBar(textVisible=False)
+        self.progress.setFixedWidth(140)
+        self.cancel = QPushButton("Cancel", toolTip="Stop what is under way (Shift+F5)")
+        self.cancel.clicked.connect(self._cancel)
+        self.settings = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.addWidget(self.facts, 1)
+        for widget in (self.busy, self.progress, self.cancel, self.settings):
+            self.addPermanentWidget(widget)
+        self._delay = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
+        self._delay.timeout.connect(self._show_busy)
+        self._set_busy_visible(False)
+        document.model_changed.connect(self._show_facts)
+        document.providers_changed.connect(self._show_settings)
+        document.dims_changed.connect(self._show_settings)
+        document.busy_changed.connect(self._busy_changed)
+        self._show_facts()
+        self._show_settings()
+
+    @Slot()
+    def _show_facts(self) -> None:
+        model, index, path = self._document.model, self._document.index, self._document.path
+        if model is None or index is None:
+            self.facts.setText("No model open")
+            return
+        opset = model.opset_imports.get("") or model.opset_imports.get("ai.onnx")
+        parts = [
+            Path(path or "model").name,
+            f"IR {model.ir_version}",
+            f"opset {opset}" if opset else "",
+            one_line(f"{model.producer_name} {model.producer_version}", 40),
+            plural(index.node_count, "node"),
+            f"{count_text(index.parameters)} parameters",
+            bytes_text(index.nbytes),
+        ]
+        self.facts.setText(" · ".join(filter(None, parts)))
+
+    @Slot()
+    def _show_settings(self) -> None:
+        dims = "   ".join(f"{one_line(name, 24)} = {value}" for name, value in list(self._document.dims.items())[:6])
+        order = " → ".join(self._document.providers)
+        self.settings.setText("      ".join(filter(None, (dims, order))))
+
+    @Slot(str, int, int)
+    def _busy_changed(self, text: str, done: int, total: int) -> None:
+        if not text:
+            self._delay.stop()
+            self._set_busy_visible(False)
+            return
+        self.busy.setText(one_line(text, 60))
+        self.progress.setRange(0, max(total, 0))
+        self.progress.setValue(done)
+        if not self.busy.isVisible() and not self._delay.isActive():
+            self._delay.start()
+
+    @Slot()
+    def _show_busy(self) -> None:
+        self.cancel.setEnabled(True)
+        self._set_busy_visible(True)
+
+    @Slot()
+    def _cancel(self) -> None:
+        self.busy.setText("Cancelling…")
+        self.cancel.setEnabled(False)
+        self._document.cancel()
+
+    def _set_busy_visible(self, visible: bool) -> None:
+        for widget in (self.busy, self.progress, self.cancel):
+            widget.setVisible(visible)

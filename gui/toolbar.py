@@ -1,0 +1,65 @@
+"""The window's toolbar: open, the way back, search, colours, zoom, theme, run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from gui.widgets.bars import Segments
+from gui.widgets.search_box import SearchBox
+
+if TYPE_CHECKING:
+    from gui.main_window import MainWindow
+
+COLOR_MODES = (
+    ("category", "Category", "Colour by what kind of work an operator does (Alt+1)"),
+    ("provider", "Provider", "Colour by who computed a node in the last run (Alt+2)"),
+    ("time", "Time", "Colour by the time a node took in the last run (Alt+3)"),
+    ("dtype", "dtype", "Colour by the element type of the first output (Alt+4)"),
+    ("error", "Error", "Colour by the difference from CPU only in the last comparison (Alt+5)"),
+)
+
+
+class ToolBar(QToolBar):
+    """Buttons over the window's actions; the search box and the colour choice are its own."""
+
+    def __init__(self, window: MainWindow, actions: dict[str, QAction]) -> None:
+        super().__init__("Toolbar", window, objectName="toolbar")
+        self.setMovable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.toggleViewAction().setEnabled(False)
+        self.search = SearchBox()
+        self.colors = Segments(COLOR_MODES, "Colour by")
+        label = QLabel("Colour by")
+        label.setProperty("role", "muted")
+        self.zoom = _button("100 %", "Full size (Ctrl+1)", actions["full_size"])
+        self.zoom.setMinimumWidth(self.fontMetrics().horizontalAdvance("000 %") + 24)
+        self.theme = QToolButton(text="◐", toolTip="Light or dark", accessibleName="Light or dark theme")
+        self.run = QPushButton("▶ Run  F5")
+        self.run.setProperty("accent", "true")
+        self.run.setAccessibleName("Run")
+        self.run.clicked.connect(actions["run"].trigger)
+        actions["run"].changed.connect(lambda: self.run.setEnabled(actions["run"].isEnabled()))
+        spacer = QWidget()
+        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        for widget in (
+            _button("Open…", "Open a model (Ctrl+O)", actions["open"]),
+            _button("◀", "Back (Alt+Left)", actions["back"]),
+            _button("▶", "Forward (Alt+Right)", actions["forward"]),
+            self.search, spacer, label, self.colors,
+            _button("Fit", "Show the whole graph (Ctrl+0)", actions["fit"]),
+            self.zoom, self.theme, self.run,
+        ):  # fmt: skip
+            self.addWidget(widget)
+
+
+def _button(text: str, tip: str, action: QAction) -> QToolButton:
+    """A button that does what an action does and is enabled when it is; its text is its own."""
+    button = QToolButton(text=text, toolTip=tip, accessibleName=tip)
+    button.setEnabled(action.isEnabled())
+    button.clicked.connect(action.trigger)
+    action.changed.connect(lambda: button.setEnabled(action.isEnabled()))
+    return button
