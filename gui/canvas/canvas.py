@@ -220,9 +220,17 @@ class GraphCanvas(QWidget):
             self.view.zoom(factor, at.x(), at.y(), self._geometry.size)
             self._moved()
 
-    def zoom_to(self, scale: float) -> None:
-        """Magnify to a scale around the middle; 1 is full size."""
-        self.zoom(scale / self.view.scale)
+    def zoom_in(self) -> None:
+        """Magnify a step."""
+        self.zoom(ZOOM_STEP)
+
+    def zoom_out(self) -> None:
+        """Shrink a step."""
+        self.zoom(1 / ZOOM_STEP)
+
+    def full_size(self) -> None:
+        """Show the graph at 100 %, around the middle of the view."""
+        self.zoom(1.0 / self.view.scale)
 
     def center_on(self, item: object) -> bool:
         """Bring a node or tensor into the middle, at a readable scale; False if it is not shown here."""
@@ -481,13 +489,13 @@ class GraphCanvas(QWidget):
         """Act on a key; whether it was one of ours."""
         keys = Qt.Key
         if key in (keys.Key_Plus, keys.Key_Equal):
-            self.zoom(ZOOM_STEP)
+            self.zoom_in()
         elif key == keys.Key_Minus:
-            self.zoom(1 / ZOOM_STEP)
+            self.zoom_out()
         elif (key == keys.Key_F and not control) or (key == keys.Key_0 and control):
             self.fit()
         elif key == keys.Key_1 and control:
-            self.zoom_to(1.0)
+            self.full_size()
         elif key == keys.Key_Escape:
             self.background_clicked.emit()
         elif self._scene is not None and self._geometry is not None and not control:

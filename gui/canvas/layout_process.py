@@ -54,6 +54,10 @@ class LayoutTask:
             return layout(self._data)
         try:
             self.start()
+        except (OSError, RuntimeError):  # no more processes, or an unguarded main script: slower, but it works
+            self.cancel()
+            return layout(self._data)
+        try:
             while not self.wait(POLL_SECONDS):
                 if cancelled():
                     raise LayoutCancelled
@@ -62,17 +66,21 @@ class LayoutTask:
             self.cancel()
 
     def start(self) -> None:
-        """Start the process."""
+        """Start the process.
+
+        Raises
+        ------
+        OSError, RuntimeError
+            It cannot be started.
+        """
         context = multiprocessing.get_context("spawn")
         self._pipe, child = context.Pipe(duplex=True)
-        self._process = context.Process(target=_work, args=(child,), name="oinfer-layout", daemon=True)
-        self._process.start()
+        process = context.Process(target=_work, args=(child,), name="oinfer-layout", daemon=True)
+        process.start()
+        self._process = process
         child.close()
         # By the pipe and not as an argument: arguments are written before start() returns.
-        try:
-            self._pipe.send(self._data)
-        except OSError as error:
-            raise LayoutFailed("The layout process could not be started, perhaps for lack of memory.") from error
+        self._pipe.send(self._data)
 
     def wait(self, seconds: float) -> bool:
         """Wait for the result; True when `result` can be called."""

@@ -24,6 +24,7 @@ TITLES = 0.4
 NEAR = 0.5  # from this scale on boxes have rows and lines have arrowheads
 MANY_BOXES = 600  # more visible boxes are drawn plainly
 MANY_SEGMENTS = 1500
+MANY_PIXELS = 2e5  # more px of visible lines across are drawn without antialiasing
 FAST_BOXES = 150  # up to here a moving frame is as good as a still one
 FAST_SEGMENTS = 400
 RADIUS = 4.0
@@ -319,7 +320,9 @@ class _Frame:
         self.detailed = exact or (self.scale >= NEAR and few)
         self.rounded = exact or (self.detailed and calm)
         self.near = self.rounded
-        self.smooth = exact or (self.scale >= 0.35 and calm and len(self.segments) <= 2 * MANY_SEGMENTS)
+        across = float((geometry.right[self.segments] - geometry.left[self.segments]).sum()) * self.scale
+        light = len(self.segments) <= 2 * MANY_SEGMENTS and across <= MANY_PIXELS
+        self.smooth = exact or (self.scale >= 0.35 and calm and light)
         self.curved = exact or (self.smooth and len(self.segments) <= MANY_SEGMENTS)
         self.line_width = max(1.2 * self.scale, 1.0) if self.smooth else 0.0
 
