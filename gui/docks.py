@@ -13,8 +13,10 @@ from gui.panes.initializers import InitializersPane
 from gui.panes.order import OrderPane
 from gui.panes.problems import ProblemsPane
 from gui.panes.properties import PropertiesPane
+from gui.panes.run import RunPane
 from gui.panes.shapes import ShapesPane
 from gui.panes.tensor_viewer import TensorPane
+from gui.panes.timings import TimingsPane
 from gui.widgets.bars import DockTitle
 
 LEFT, RIGHT, BOTTOM = (
@@ -42,6 +44,8 @@ PANES = (
     PaneSpec("tensor", "Tensor", RIGHT, TensorPane),
     PaneSpec("shapes", "Shapes", BOTTOM, ShapesPane),
     PaneSpec("problems", "Problems", BOTTOM, ProblemsPane),
+    PaneSpec("run", "Run", BOTTOM, RunPane),
+    PaneSpec("timings", "Timings", BOTTOM, TimingsPane),
 )
 
 
@@ -50,7 +54,10 @@ def add_docks(window: QMainWindow, document: Document) -> dict[str, QDockWidget]
     docks = {}
     for spec in PANES:
         dock = QDockWidget(spec.title, window, objectName=spec.name)
-        dock.setWidget(spec.make(document))
+        pane = spec.make(document)
+        pane.setObjectName("pane")
+        pane.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # for the line along its top
+        dock.setWidget(pane)
         title = DockTitle(dock)
         dock.setTitleBarWidget(title)
         dock.visibilityChanged.connect(title.refresh)

@@ -1,0 +1,54 @@
+"""Opening a model for people: load, infer, and look for kernels, in phases that can be reported and stopped."""
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from engine.diagnostics import Diagnostic, Severity
+from engine.graph.ir import Model, Node
+from engine.graph.loader import load
+from engine.providers import provider_named
+from engine.providers.placement import Placer
+from engine.shapes.infer import infer_shapes
+
+Report = Callable[[str, int, int], None]
+
+
+def open_model(path: str | os.PathLike[str], report: Report | None = None) -> Model:
+    """Load a model, infer its shapes, and note the operators that nothing here can run.
+
+    `report(phase, done, total)` is told before each phase and may raise to stop. `Model.timings_ms` gets "read", "link"
+    and "infer".
+
+    Raises
+    ------
+    ModelFormatError: the file cannot be read or is not an ONNX model.
+    """
+    tell = report or (lambda *_: None)
+    tell("Reading", 0, 3)
+    model = load(path)
+    tell("Inferring shapes", 1, 3)
+    start = time.perf_counter()
+    infer_shapes(model)
+    model.timings_ms["infer"] = (time.perf_counter() - start) * 1e3
+    tell("Looking for kernels", 2, 3)
+    model.diagnostics += missing_kernels(model)
+    return model
+
+
+def missing_kernels(model: Model) -> list[Diagnostic]:
+    """A finding "no-kernel" for each reason why the CPU, and so nobody, can run some nodes."""
+    placements = Placer([provider_named("CPU")]).place(model.graph)
+    lacking: dict[str, list[Node]] = {}
+    for node, placement in placements.items():
+        if not placement.runnable:
+            lacking.setdefault(placement.refusals[-1].reason, []).append(node)
+    return [
+        Diagnostic("no-kernel", Severity.ERROR, f"{reason}: {_count(nodes)} cannot run", nodes[0].qualified_name)
+        for reason, nodes in lacking.items()
+    ]
+
+
+def _count(nodes: list[Node]) -> str:
+    return f"the node {nodes[0].name!r}" if len(nodes) == 1 else f"{len(nodes)} nodes (first: {nodes[0].name!r})"

@@ -1,0 +1,118 @@
+"""A comparison run as the function of a job: progress and cancelling through an observer, results as a `RunState`."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from engine import dtypes
+from engine.compare import Comparison, TensorAgreement, compare
+from engine.errors import EngineError
+from engine.feeds import make_feeds
+from engine.graph.ir import Model, Node, Tensor
+from engine.graph.types import SequenceType, TensorType, Type
+from engine.providers import provider_named
+from engine.session import Observer, RunResult
+from gui.document import RunState
+from gui.jobs import Task
+from gui.running.plan import RunPlan
+
+
+class PartialRun(Exception):
+    """A run that ended early: why, and what it had computed."""
+
+    def __init__(self, error: EngineError, state: RunState) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.state = state
+
+
+class TaskObserver(Observer):
+    """Reports each node of the main graph to a job's task, as part of all runs; stops when the task is cancelled."""
+
+    def __init__(self, task: Task, nodes: int) -> None:
+        self._task = task
+        self._nodes = max(nodes, 1)
+        self._run = self._runs = 0
+
+    def start_run(self, run: int, runs: int) -> None:
+        """Run number `run` of `runs` is about to start."""
+        self._run, self._runs = run, runs
+
+    def before_node(self, node: Node) -> None:
+        if node.graph.owner is None:
+            text = f"Run {min(self._run + 1, self._runs)} of {self._runs} · {node.name}"
+            self._task.report(text, self._run * self._nodes + node.index, self._runs * self._nodes)
+
+    def should_stop(self) -> bool:
+        return self._task.cancelled()
+
+
+def execute(model: Model, plan: RunPlan, task: Task) -> RunState:
+    """Make the inputs, run both sides, and gather what the panes show.
+
+    Raises
+    ------
+    PartialRun: the run failed or was cancelled after it had started. EngineError: it could not start.
+    """
+    task.report("Making inputs")
+    feeds = make_feeds(model, plan.dims, plan.input_specs(), plan.seed)
+    task.check()
+    task.report("Preparing")
+    observer = TaskObserver(task, len(model.graph.order))
+    providers = [provider_named(name) for name in plan.providers]
+    try:
+        comparison = compare(
+            model, feeds, providers, plan.warmup, plan.repeat, observer, plan.per_node, on_run=observer.start_run
+        )
+    except EngineError as error:
+        if isinstance(error.partial, RunResult) and error.partial.values:
+            raise PartialRun(error, _partial_state(error.partial, plan)) from error
+        raise
+    return _state(comparison, plan)
+
+
+def _state(comparison: Comparison, plan: RunPlan) -> RunState:
+    mixed = comparison.mixed
+    return RunState(
+        comparison=comparison,
+        result=mixed.result,
+        node_ms={node: median(seconds) * 1e3 for node, seconds in mixed.node_seconds.items()},
+        placements=dict(mixed.session.placements),
+        values=mixed.result.values,
+        observed=_observed(mixed.result.values),
+        disagreement=_disagreement(comparison.nodes or []),
+        dims=dict(plan.dims),
+    )
+
+
+def _partial_state(result: RunResult, plan: RunPlan) -> RunState:
+    return RunState(
+        result=result, values=result.values, observed=_observed(result.values), dims=dict(plan.dims), partial=True
+    )
+
+
+def _observed(values: Mapping[Tensor, Any]) -> dict[Tensor, Type]:
+    types = {tensor: observed_type(value) for tensor, value in values.items()}
+    return {tensor: kind for tensor, kind in types.items() if kind is not None}
+
+
+def observed_type(value: Any) -> Type | None:
+    """The type that a value of a run has; None for absent values and maps."""
+    if isinstance(value, np.ndarray):
+        return TensorType(dtypes.from_numpy(value.dtype), value.shape)
+    if isinstance(value, list):
+        return SequenceType(observed_type(value[0]) if value else None)
+    return None
+
+
+def _disagreement(entries: list[TensorAgreement]) -> dict[Node, float]:
+    worst: dict[Node, float] = {}
+    for entry in entries:
+        agreement = entry.agreement
+        difference = agreement.max_rel if agreement.max_rel is not None else (0.0 if agreement.agrees else float("inf"))
+        if entry.node is not None:
+            worst[entry.node] = max(worst.get(entry.node, 0.0), difference)
+    return worst

@@ -1,0 +1,127 @@
+"""A comparison in words and numbers for the Run and Timings panes."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.agreement import Agreement
+from engine.compare import Comparison
+from engine.graph.ir import Node
+from gui.document import RunState
+from gui.text import bytes_text, ms_text, plural
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of a run in three lines, and whether all agrees.
+
+    `headline` holds the times, `verdict` the agreement of the outputs, `details` who ran what and how it was measured.
+    """
+
+    mixed: str
+    cpu_only: str
+    speedup: str
+    verdict: str
+    details: str
+    agrees: bool
+    faster: bool
+
+
+def report_of(comparison: Comparison) -> Report:
+    """The words for a finished comparison."""
+    speedup = comparison.speedup_pct
+    same = set(comparison.mixed.placement) <= {"CPU"}
+    return Report(
+        mixed=f"mixed {ms_text(comparison.mixed_ms)} ms",
+        cpu_only=f"CPU only {ms_text(comparison.cpu_only_ms)} ms",
+        speedup=f"speedup {speedup:.1f} %",
+        verdict=_verdict(comparison),
+        details=" · ".join(_details(comparison)),
+        agrees=comparison.agree,
+        faster=speedup > 0 and not same,
+    )
+
+
+def _verdict(comparison: Comparison) -> str:
+    outputs = comparison.outputs
+    if not outputs:
+        return "the model has no outputs to compare"
+    wrong = [(name, a) for name, a in outputs.items() if not a.agrees]
+    if wrong:
+        name, agreement = wrong[0]
+        more = f", and {plural(len(wrong) - 1, 'more output')}" if len(wrong) > 1 else ""
+        return f"outputs differ: {name}: {difference_text(agreement)}{more}"
+    worst = max(outputs.values(), key=lambda a: a.max_abs or 0.0)
+    return f"outputs agree: {difference_text(worst)}"
+
+
+def difference_text(agreement: Agreement) -> str:
+    """How far two values are apart, with the tolerance that decides."""
+    if agreement.reason and agreement.max_abs is None:
+        return agreement.reason
+    if not agreement.max_abs:
+        return agreement.reason or "equal to the last bit"
+    tolerance = f"tolerance {agreement.tolerance.rtol:.0e}" if agreement.tolerance.rtol else "exact comparison"
+    relative = f", max rel {agreement.max_rel:.1e}" if agreement.max_rel is not None else ""
+    return f"max abs {agreement.max_abs:.1e}{relative} ({tolerance})"
+
+
+def placement_text(comparison: Comparison) -> str:
+    """Who took how many nodes: ``CUDA 11/12, CPU 1/12``."""
+    placement = comparison.mixed.placement
+    total = sum(placement.values())
+    return ", ".join(f"{name} {count}/{total}" for name, count in placement.items())
+
+
+def _details(comparison: Comparison) -> list[str]:
+    mixed = comparison.mixed
+    parts = [placement_text(comparison)]
+    if mixed.copies:
+        nbytes, seconds = sum(c.nbytes for c in mixed.copies), sum(c.seconds for c in mixed.copies)
+        cost = f"{bytes_text(nbytes)}, {ms_text(seconds * 1e3)} ms"
+        parts.append(f"{plural(len(mixed.copies), 'tensor')} copied between devices ({cost})")
+    if mixed.fallbacks:
+        first = mixed.fallbacks[0]
+        parts.append(
+            f"{plural(len(mixed.fallbacks), 'node')} fell back to CPU ({first.node.name}: {first.reason})"
+        )
+    low, high = mixed.quartiles_ms
+    parts.append(f"median of {plural(len(mixed.runs_ms), 'run')}, middle half {ms_text(low)}–{ms_text(high)} ms")
+    if mixed.warmup_ms:
+        parts.append(f"cold run {ms_text(mixed.warmup_ms[0])} ms")
+    return parts + comparison.notes
+
+
+@dataclass(slots=True, eq=False)
+class NodeTime:
+    """A row of the table of node times. `spread` is half the middle half's width, in ms."""
+
+    node: Node
+    ms: float
+    share: float
+    spread: float
+    provider: str
+    bar: float = 0.0
+
+
+def node_times(run: RunState) -> list[NodeTime]:
+    """A row for every node of the main graph and its subgraphs that ran, slowest first; `share` of the main graph's
+    total, in which a node that owns subgraphs counts with all of theirs."""
+    total = sum(ms for node, ms in run.node_ms.items() if node.graph.owner is None) or 1.0
+    rows = []
+    for node, ms in run.node_ms.items():
+        placement = run.placements.get(node)
+        provider = placement.provider.name if placement is not None and placement.provider is not None else ""
+        rows.append(NodeTime(node, ms, ms / total, _spread(run, node), provider))
+    rows.sort(key=lambda row: -row.ms)
+    slowest = rows[0].ms if rows else 0.0
+    for row in rows:
+        row.bar = row.ms / slowest if slowest else 0.0
+    return rows
+
+
+def _spread(run: RunState, node: Node) -> float:
+    seconds = sorted(run.comparison.mixed.node_seconds.get(node, [])) if run.comparison else []
+    if len(seconds) < 2:
+        return 0.0
+    quarter = len(seconds) // 4
+    return (seconds[-1 - quarter] - seconds[quarter]) / 2 * 1e3

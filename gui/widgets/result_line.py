@@ -1,0 +1,55 @@
+"""The result of a comparison: times and speed-up in one bold line, the verdict and the details below it."""
+from __future__ import annotations
+
+from html import escape
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from gui.running.report import Report
+from gui.theme import Theme, on_theme, theme_manager, ui_font
+
+
+class ResultLine(QWidget):
+    """Hidden while there is no result."""
+
+    def __init__(self, scale: float = 1.08) -> None:
+        super().__init__()
+        self._report: Report | None = None
+        self.headline = QLabel()
+        self.headline.setTextFormat(Qt.TextFormat.RichText)  # the numbers and words are ours, not a model's
+        self.headline.setFont(ui_font(scale))
+        self.headline.setWordWrap(True)
+        self.verdict = QLabel()
+        self.details = QLabel()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(3)
+        layout.addWidget(self.headline)
+        for label in (self.verdict, self.details):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            layout.addWidget(label)
+        self.details.setProperty("role", "muted")
+        on_theme(self._set_theme)
+
+    def set_report(self, report: Report | None) -> None:
+        """Show a result, or nothing."""
+        self._report = report
+        self._set_theme(theme_manager().theme)
+
+    @Slot(object)
+    def _set_theme(self, theme: Theme) -> None:
+        report = self._report
+        self.setVisible(report is not None)
+        if report is None:
+            return
+        speed = theme.good if report.faster else theme.muted
+        self.headline.setText(
+            f"<b>{escape(report.mixed)}</b> · {escape(report.cpu_only)} · "
+            f"<b style='color:{speed}'>{escape(report.speedup)}</b>"
+        )
+        self.verdict.setText(report.verdict)
+        self.verdict.setStyleSheet(f"color: {theme.good if report.agrees else theme.error};")
+        self.details.setText(report.details)
