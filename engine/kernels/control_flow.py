@@ -35,7 +35,7 @@ def loop(
     while going and (trips is None or trip < trips):
         given = np.array(trip, np.int64), np.array(True)
         again, *results = ctx.run_graph(body, [*given, *state])
-        # Without a condition only the trip count ends the loop.
+        # The specification ignores this where the condition input is absent; ONNX Runtime heeds it, and so do models.
         going = _truth(again)
         state = results[: len(state)]
         for stack, value in zip(stacks, results[len(state) :]):
