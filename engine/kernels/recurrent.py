@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from engine.errors import UnsupportedError
@@ -10,6 +11,8 @@ from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 
 Activation = Callable[[Any], Any]
+Product = Callable[[Any], Any]
+"""A matrix [rows, width] times the weights of a direction."""
 
 _ACTIVATIONS: dict[str, tuple[Callable[[Any, Any, float, float], Any], float, float]] = {
     "relu": (lambda xp, x, a, b: xp.maximum(x, 0), 0, 0),
@@ -52,13 +55,15 @@ def _bound(xp: Any, function: Callable[[Any, Any, float, float], Any], alpha: fl
 
 
 @dataclass(slots=True)
-class _Run:
+class Run:
     """The inputs of a recurrent node with time in front: x [T, B, I], weights [D, gates*H, I or H], bias or None."""
 
     xp: Any
     x: Any
     w: Any
     r: Any
+    times_w: list[Product]  # for each direction, rows of the input times w
+    times_r: list[Product]  # for each direction, rows of the state times r
     bias: Any
     lengths: Any
     hidden: int
@@ -88,7 +93,7 @@ class _Run:
     def input_gates(self, direction: int, bias: Any) -> Any:
         """The inputs' share of the gates for all steps at once, [T, B, gates*H]."""
         steps, batch, width = self.x.shape
-        product = self.xp.matmul(self.x.reshape(steps * batch, width), self.w[direction].T)
+        product = self.times_w[direction](self.x.reshape(steps * batch, width))
         product += bias
         return product.reshape(steps, batch, -1)
 
@@ -112,9 +117,18 @@ class _Run:
         return sequence.transpose(2, 0, 1, 3), *(state.transpose(1, 0, 2) for state in states)
 
 
-def _prepare(
+def _products(xp: Any, weights: Any) -> list[Product]:
+    """For each direction of weights [D, gates*H, width], their product with rows."""
+    return [partial(_times, xp, matrix.T) for matrix in weights]
+
+
+def _times(xp: Any, matrix: Any, rows: Any) -> Any:
+    return xp.matmul(rows, matrix)
+
+
+def prepare(
     ctx: KernelContext, x: Any, w: Any, r: Any, b: Any, lengths: Any, defaults: list[str], attributes: dict[str, Any]
-) -> _Run:
+) -> Run:
     direction, layout = attributes["direction"], attributes["layout"]
     if direction not in ("forward", "reverse", "bidirectional"):
         raise UnsupportedError(f"direction {direction!r} is none of forward, reverse, bidirectional")
@@ -124,9 +138,10 @@ def _prepare(
     each = len(defaults)
     if len(functions) != each * len(backwards):
         raise UnsupportedError(f"{len(functions)} activations given where {each * len(backwards)} are due")
-    return _Run(
-        xp=ctx.xp, x=x.swapaxes(0, 1) if layout else x, w=w, r=r, bias=b, lengths=lengths, hidden=r.shape[-1],
-        directions=backwards, activations=[functions[i * each : (i + 1) * each] for i in range(len(backwards))],
+    return Run(
+        xp=ctx.xp, x=x.swapaxes(0, 1) if layout else x, w=w, r=r, times_w=_products(ctx.xp, w),
+        times_r=_products(ctx.xp, r), bias=b, lengths=lengths, hidden=r.shape[-1], directions=backwards,
+        activations=[functions[i * each : (i + 1) * each] for i in range(len(backwards))],
         clip=attributes["clip"], swapped=bool(layout),
     )  # fmt: skip
 
@@ -158,21 +173,25 @@ def lstm(
     `clip` bounds what the gates put into their activations, and not the cell that goes into the last one, as in
     ONNX Runtime: the specification can be read either way.
     """
-    run = _prepare(ctx, x, w, r, b, sequence_lens, ["Sigmoid", "Tanh", "Tanh"], {
+    run = prepare(ctx, x, w, r, b, sequence_lens, ["Sigmoid", "Tanh", "Tanh"], {
         "activation_alpha": activation_alpha, "activation_beta": activation_beta, "activations": activations,
         "clip": clip, "direction": direction, "layout": layout,
     })  # fmt: skip
-    xp, n = ctx.xp, run.hidden
-    sequence = xp.zeros((run.x.shape[0], len(run.directions), run.batch, n), x.dtype)
+    return run_lstm(run, initial_h, initial_c, p, input_forget)
+
+
+def run_lstm(run: Run, initial_h: Any, initial_c: Any, p: Any, input_forget: int) -> tuple[Any, ...]:
+    """The steps of an LSTM in each direction: Y, Y_h, Y_c."""
+    xp, n = run.xp, run.hidden
+    sequence = xp.zeros((run.x.shape[0], len(run.directions), run.batch, n), run.x.dtype)
     finals_h, finals_c = [], []
     for d in range(len(run.directions)):
         f, g, h_of = run.activations[d]
-        gates_in = run.input_gates(d, sum(run.biases(d)))
-        recurrent = run.r[d].T
+        gates_in, times_r = run.input_gates(d, sum(run.biases(d))), run.times_r[d]
         h, c = run.initial(initial_h, d), run.initial(initial_c, d)
         peepholes = None if p is None else p[d].reshape(3, n)
         for t, active in run.steps(d):
-            gates = gates_in[t] + xp.matmul(h, recurrent)
+            gates = gates_in[t] + times_r(h)
             if peepholes is not None:
                 gates[:, :n] += peepholes[0] * c
                 gates[:, 2 * n : 3 * n] += peepholes[2] * c
@@ -212,7 +231,7 @@ def gru(
     linear_before_reset: int = 0,
 ) -> Any:
     """Gated recurrent unit, gates in the order update, reset, hidden (GRU 22). Gives Y, Y_h."""
-    run = _prepare(ctx, x, w, r, b, sequence_lens, ["Sigmoid", "Tanh"], {
+    run = prepare(ctx, x, w, r, b, sequence_lens, ["Sigmoid", "Tanh"], {
         "activation_alpha": activation_alpha, "activation_beta": activation_beta, "activations": activations,
         "clip": clip, "direction": direction, "layout": layout,
     })  # fmt: skip
@@ -262,7 +281,7 @@ def rnn(
     layout: int = 0,
 ) -> Any:
     """Simple recurrent network (RNN 22). Gives Y, Y_h."""
-    run = _prepare(ctx, x, w, r, b, sequence_lens, ["Tanh"], {
+    run = prepare(ctx, x, w, r, b, sequence_lens, ["Tanh"], {
         "activation_alpha": activation_alpha, "activation_beta": activation_beta, "activations": activations,
         "clip": clip, "direction": direction, "layout": layout,
     })  # fmt: skip
@@ -271,11 +290,10 @@ def rnn(
     finals = []
     for d in range(len(run.directions)):
         (f,) = run.activations[d]
-        gates_in = run.input_gates(d, sum(run.biases(d)))
-        recurrent = run.r[d].T
+        gates_in, times_r = run.input_gates(d, sum(run.biases(d))), run.times_r[d]
         h = run.initial(initial_h, d)
         for t, active in run.steps(d):
-            new_h = f(run.clipped(gates_in[t] + xp.matmul(h, recurrent)))
+            new_h = f(run.clipped(gates_in[t] + times_r(h)))
             sequence[t, d] = run.select(active, new_h, 0)
             h = run.select(active, new_h, h)
         finals.append(h)
