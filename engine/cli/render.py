@@ -6,8 +6,8 @@ import argparse
 import os
 from pathlib import Path
 
-from engine.cli.output import escape, print_json
-from engine.errors import InputError
+from engine.cli.output import escape, print_json, size_text
+from engine.errors import EngineError, InputError
 from engine.opening import open_model
 
 _ENDINGS = (".svg", ".png", ".pdf")
@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("picture", metavar="OUT", help="the picture to write, .svg, .png or .pdf")
+    parser.add_argument("--dark", action="store_true", help="light lines on dark ground")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -34,10 +35,13 @@ def execute(args: argparse.Namespace) -> int:
         from engine.cli.window import no_qt
 
         raise no_qt(error) from error
-    render(model, target)
+    try:
+        note = render(model, target, dark=args.dark)
+    except OSError as error:
+        raise EngineError(f"{target} cannot be written: {error.strerror or error}") from error
     size = target.stat().st_size
     if args.json:
-        print_json({"path": str(target), "nbytes": size})
+        print_json({"path": str(target), "nbytes": size, "note": note})
     else:
-        print(f"{escape(str(target))}: {size / 1e3:.1f} kB")
+        print(f"{escape(str(target))}: {size_text(size)}" + (f"; {note}" if note else ""))
     return 0
