@@ -31,9 +31,13 @@ from gui.widgets.run_form import DimsForm, InputsForm, plain_label
 
 
 class RunPane(QWidget):
-    """Sets up and starts comparisons of the document's model. `finished` tells that a run has ended well."""
+    """Sets up and starts comparisons of the document's model.
+
+    A run ends in `finished()` when it ended well, in `failed(message)` when it did not; a cancelled one in neither.
+    """
 
     finished = Signal()
+    failed = Signal(str)
 
     def __init__(self, document: Document, settings: Settings | None = None) -> None:
         super().__init__()
@@ -112,6 +116,7 @@ class RunPane(QWidget):
         if missing is not None:
             self._complain(f"Give the dim {missing!r} a size: a whole number from 0 up.")
             self.dims.focus(missing)
+            self.failed.emit(self.status.text())
             return
         plan = self.plan()
         if model.path:
@@ -147,6 +152,7 @@ class RunPane(QWidget):
         if isinstance(cause, InputError) and cause.input_name:
             self.inputs.focus(cause.input_name)
         self._complain(explain(cause))
+        self.failed.emit(explain(cause))
 
     @Slot()
     def _ended(self) -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyqtgraph
@@ -21,6 +22,11 @@ _PROVIDER_COLORS = {"CPU": "neutral", "CUDA": "accent", "Accelerate": "good"}
 def provider_color(name: str, theme: Theme) -> QColor:
     """The colour of a provider in plots; those not known here take the warning colour."""
     return theme.color(_PROVIDER_COLORS.get(name, "warning"))
+
+
+def _set_bars(bars: pyqtgraph.BarGraphItem, colors: Sequence[QColor], **opts: Any) -> None:
+    """Set bars without outlines; pyqtgraph takes no empty list of colours."""
+    bars.setOpts(brushes=list(colors) or None, pen=pyqtgraph.mkPen(None), **opts)
 
 
 class _Plot(pyqtgraph.PlotWidget):
@@ -71,10 +77,10 @@ class RunsPlot(_Plot):
         self._style_axes(theme)
         sides = [self._comparison.mixed, self._comparison.cpu_only] if self._comparison else []
         medians = [side.median_ms for side in sides]
-        self.bars.setOpts(
-            x0=[0.0] * len(sides), width=medians, y=[1.0, 0.0][: len(sides)], height=_BAR,
-            brushes=[theme.color("accent"), theme.color("neutral")][: len(sides)],
-            pens=[pyqtgraph.mkPen(None)] * len(sides),
+        colors = [theme.color("accent"), theme.color("neutral")]
+        _set_bars(
+            self.bars, colors[: len(sides)], x0=[0.0] * len(sides), width=medians, y=[1.0, 0.0][: len(sides)],
+            height=_BAR,
         )  # fmt: skip
         longest = 0.0
         for row, (scatter, label) in enumerate(zip(self.samples, self._labels, strict=True)):
@@ -129,9 +135,7 @@ class NodesPlot(_Plot):
             theme.color("error") if row.node is self._selected else provider_color(row.provider, theme)
             for row in self._rows
         ]
-        self.bars.setOpts(
-            x=np.arange(1, count + 1), height=heights, width=0.8, brushes=brushes, pens=[pyqtgraph.mkPen(None)] * count
-        )
+        _set_bars(self.bars, brushes, x=np.arange(1, count + 1), height=heights, width=0.8)
         self.setXRange(0.4, count + 0.6 if count else 1, padding=0)
         self.setYRange(0, max(heights, default=0.0) * 1.05 or 1, padding=0)
 

@@ -1,0 +1,168 @@
+"""`oinfer --smoke`: the real window on a model, opened, drawn, run and grabbed once, with the time of each phase.
+
+People, CI and frozen builds share this one check. It leaves the user's settings alone.
+"""
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QEventLoop, QObject, QSettings, Qt, QTimer, Signal, Slot
+
+import resources
+from gui.app import SWITCH_INTERVAL, Application
+from gui.main_window import MainWindow
+from gui.panes.run import RunPane
+from gui.running.report import report_of
+
+TIMEOUT_MS = 600_000
+SETTLE_MS = 400  # the canvas draws its fine frame once nothing has moved for a moment
+
+
+@dataclass(slots=True)
+class SmokeReport:
+    """What the check did. `phases_ms`: read, link, infer, layout, first_frame, open_to_frame, run."""
+
+    model: str
+    ok: bool = False
+    reason: str = ""
+    nodes: int = 0
+    phases_ms: dict[str, float] = field(default_factory=dict)
+    placement: dict[str, int] = field(default_factory=dict)
+    mixed_ms: float | None = None
+    cpu_only_ms: float | None = None
+    speedup_pct: float | None = None
+    agree: bool | None = None
+    result: str = ""
+    picture: str = ""
+
+
+class Waiter(QObject):
+    """Waits in an event loop for one of several ends."""
+
+    done = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failure = ""
+        self._loop = QEventLoop()
+        self.done.connect(self._loop.quit)
+
+    @Slot(str, str)
+    def fail(self, title: str, message: str = "") -> None:
+        """End the wait with a reason."""
+        self.failure = f"{title}: {message}" if message else title
+        self._loop.quit()
+
+    def wait(self, timeout_ms: int = TIMEOUT_MS) -> str:
+        """Wait; the reason of a failure, else empty."""
+        timer = QTimer(singleShot=True, interval=timeout_ms)
+        timer.timeout.connect(lambda: self.fail(f"nothing happened for {timeout_ms / 1000:.0f} s"))
+        timer.start()
+        self._loop.exec()
+        timer.stop()
+        return self.failure
+
+
+def main(model: str | None, picture: str | None, as_json: bool) -> int:
+    """Open the window on `model` (or the sample), run it, grab it; print a report; 0 where all went well."""
+    path = model or str(resources.path(resources.SAMPLE_MODEL))
+    report = SmokeReport(path)
+    with tempfile.TemporaryDirectory(prefix="oinfer-smoke-") as folder:
+        QSettings.setDefaultFormat(QSettings.Format.IniFormat)
+        QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, folder)
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        app = Application(["oinfer"])
+        window = app.new_window()
+        try:
+            _drive(window, report, picture)
+        finally:
+            window.close()
+            app.processEvents()
+    report.ok = not report.reason
+    _print(report, as_json)
+    return 0 if report.ok else 1
+
+
+def _drive(window: MainWindow, report: SmokeReport, picture: str | None) -> None:
+    report.reason = _open(window, report) or _run(window, report)
+    if picture and window.document.model is not None:
+        _settle()
+        if window.grab().save(picture):
+            report.picture = picture
+        else:
+            report.reason = report.reason or f"could not write the picture {picture}"
+
+
+def _open(window: MainWindow, report: SmokeReport) -> str:
+    document, waiter = window.document, Waiter()
+    document.failed.connect(waiter.fail)
+    window.canvas.drawn.connect(waiter.done)
+    start = time.perf_counter()
+    document.open(report.model)
+    failure = waiter.wait()
+    if failure or document.model is None or document.index is None:
+        return failure or "the model did not open"
+    drawn = time.perf_counter()
+    window.canvas.canvas.repaint()
+    end = time.perf_counter()
+    report.nodes = document.index.node_count
+    report.phases_ms = dict(document.model.timings_ms)
+    report.phases_ms["first_frame"] = (end - drawn) * 1e3
+    report.phases_ms["open_to_frame"] = (end - start) * 1e3
+    document.failed.disconnect(waiter.fail)
+    window.canvas.drawn.disconnect(waiter.done)
+    return ""
+
+
+def _run(window: MainWindow, report: SmokeReport) -> str:
+    pane = window.docks["run"].widget()
+    if not isinstance(pane, RunPane):
+        return "the window has no Run pane"
+    waiter = Waiter()
+    pane.finished.connect(waiter.done)
+    pane.failed.connect(waiter.fail, Qt.ConnectionType.QueuedConnection)
+    start = time.perf_counter()
+    window.document.run_requested.emit()
+    failure = waiter.wait()
+    run = window.document.run
+    if failure or run is None or run.comparison is None:
+        return failure or "the run left no result"
+    report.phases_ms["run"] = (time.perf_counter() - start) * 1e3
+    comparison, words = run.comparison, report_of(run.comparison)
+    report.mixed_ms, report.cpu_only_ms = comparison.mixed_ms, comparison.cpu_only_ms
+    report.speedup_pct, report.agree = comparison.speedup_pct, comparison.agree
+    report.placement = comparison.mixed.placement
+    report.result = f"{words.mixed} · {words.cpu_only} · {words.speedup} · {words.verdict}"
+    window.docks["timings"].raise_()
+    return "" if comparison.agree else f"the outputs do not agree: {words.verdict}"
+
+
+def _settle() -> None:
+    loop = QEventLoop()
+    QTimer.singleShot(SETTLE_MS, loop.quit)
+    loop.exec()
+
+
+def _print(report: SmokeReport, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(asdict(report)))
+        return
+    print(f"{Path(report.model).name}: {report.nodes} nodes")
+    for phase, ms in report.phases_ms.items():
+        print(f"  {phase.replace('_', ' '):14}{ms:10.1f} ms")
+    for line in (report.result, _placement(report.placement), report.picture and f"picture {report.picture}"):
+        if line:
+            print(f"  {line}")
+    if report.reason:
+        print(f"oinfer: {report.reason.encode('unicode_escape').decode()}", file=sys.stderr)
+
+
+def _placement(counts: dict[str, Any]) -> str:
+    total = sum(counts.values())
+    return ", ".join(f"{name} {count}/{total}" for name, count in counts.items())
