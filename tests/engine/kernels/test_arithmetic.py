@@ -1,4 +1,5 @@
 """Arithmetic: values by hand, then ONNX Runtime."""
+
 from __future__ import annotations
 
 import math
@@ -39,7 +40,12 @@ def test_power_keeps_the_dtype_of_the_base() -> None:
     root = run("Pow", np.array([4, 9], np.int32), np.array([0.5], np.float32))
     assert root.dtype == np.int32
     assert root.tolist() == [2, 3]
-    assert run("Pow", np.array([1, -1, -1, 2], np.int64), np.array([-3, -3, -2, -1], np.int64)).tolist() == [1, -1, 1, 0]
+    assert run("Pow", np.array([1, -1, -1, 2], np.int64), np.array([-3, -3, -2, -1], np.int64)).tolist() == [
+        1,
+        -1,
+        1,
+        0,
+    ]
 
 
 @pytest.mark.parametrize("exponent", [0.5, 1, 2, 3, -1, 1.7])
@@ -128,5 +134,17 @@ def test_large_arrays_give_what_small_ones_do() -> None:
 def test_inputs_are_never_changed() -> None:
     x = np.array([[-1, 2, -3]], np.float32)
     x.flags.writeable = False
-    for op in ("Abs", "Neg", "Relu", "Sigmoid", "Erf", "Softmax", "LogSoftmax", "Gelu", "HardSwish", "Softplus", "Mish"):
+    for op in (
+        "Abs",
+        "Neg",
+        "Relu",
+        "Sigmoid",
+        "Erf",
+        "Softmax",
+        "LogSoftmax",
+        "Gelu",
+        "HardSwish",
+        "Softplus",
+        "Mish",
+    ):
         run(op, x)

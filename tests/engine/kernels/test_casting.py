@@ -1,4 +1,5 @@
 """Casts."""
+
 from __future__ import annotations
 
 import ml_dtypes

@@ -1,4 +1,5 @@
 """Constants, shapes, ranges."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -47,7 +48,9 @@ def test_size() -> None:
     assert check("Size", np.zeros((2, 0, 4), np.float32)).tolist() == 0
 
 
-@pytest.mark.parametrize(("args", "expected"), [((3, 9, 3), [3, 6]), ((10, 4, -2), [10, 8, 6]), ((1, 1, 1), []), ((0, -1, 1), [])])
+@pytest.mark.parametrize(
+    ("args", "expected"), [((3, 9, 3), [3, 6]), ((10, 4, -2), [10, 8, 6]), ((1, 1, 1), []), ((0, -1, 1), [])]
+)
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.float32])
 def test_range(args: tuple[int, int, int], expected: list[int], dtype: type) -> None:
     assert check("Range", *(np.array(v, dtype) for v in args)).tolist() == expected

@@ -1,4 +1,5 @@
 """Comparison, Boolean and bitwise logic."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -38,7 +39,9 @@ def test_where_broadcasts_and_carries_strings() -> None:
     assert run("Where", condition, np.array(["x"], object), np.array(["y"], object)).tolist() == [["x"], ["y"]]
 
 
-@pytest.mark.parametrize(("negative", "positive", "expected"), [(1, 1, [1, 1, 0]), (0, 1, [0, 1, 0]), (1, 0, [1, 0, 0])])
+@pytest.mark.parametrize(
+    ("negative", "positive", "expected"), [(1, 1, [1, 1, 0]), (0, 1, [0, 1, 0]), (1, 0, [1, 0, 0])]
+)
 def test_infinities_by_sign(negative: int, positive: int, expected: list[int]) -> None:
     x = np.array([-np.inf, np.inf, np.nan], np.float32)
     out = check("IsInf", x, detect_negative=negative, detect_positive=positive)
@@ -46,8 +49,14 @@ def test_infinities_by_sign(negative: int, positive: int, expected: list[int]) -
 
 
 def test_shift() -> None:
-    assert check("BitShift", np.array([16, 255], np.uint8), np.array([2, 1], np.uint8), direction="RIGHT").tolist() == [4, 127]
-    assert check("BitShift", np.array([16, 255], np.uint8), np.array([2, 1], np.uint8), direction="LEFT").tolist() == [64, 254]
+    assert check("BitShift", np.array([16, 255], np.uint8), np.array([2, 1], np.uint8), direction="RIGHT").tolist() == [
+        4,
+        127,
+    ]
+    assert check("BitShift", np.array([16, 255], np.uint8), np.array([2, 1], np.uint8), direction="LEFT").tolist() == [
+        64,
+        254,
+    ]
 
 
 def test_shift_of_signed_numbers_keeps_the_fill() -> None:
