@@ -48,7 +48,7 @@ class Document(QObject):
 
     Signals: `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
     `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
-    `run_requested()` (the user wants a run), `busy_changed(text, done, total)` (text is empty when idle) and
+    `run_requested()` and `find_requested(query)` (the user wants it), `busy_changed(text, done, total)` (text is empty when idle) and
     `failed(title, message)`.
     """
 
@@ -61,6 +61,7 @@ class Document(QObject):
     providers_changed = Signal()
     dims_changed = Signal()
     run_requested = Signal()
+    find_requested = Signal(str)
     busy_changed = Signal(str, int, int)
     failed = Signal(str, str)
 
@@ -225,16 +226,12 @@ class Document(QObject):
 
 
 def _load(path: str, task: Task) -> tuple[Model, ModelIndex]:
-    name = Path(path).name
-    task.report(f"Reading {name}", 0, 3)
-    model = engine.load(path)
-    task.check()
-    task.report("Inferring shapes", 1, 3)
-    start = time.perf_counter()
-    engine.infer(model)
-    model.timings_ms["infer"] = (time.perf_counter() - start) * 1e3
-    task.check()
-    task.report("Indexing", 2, 3)
+    def report(phase: str, done: int, total: int) -> None:
+        task.check()
+        task.report(f"{phase}: {Path(path).name}", done, total + 1)
+
+    model = engine.open_model(path, report)
+    report("Indexing", 3, 3)
     return model, ModelIndex.of(model)
 
 

@@ -121,6 +121,7 @@ class MainWindow(QMainWindow):
             signal.connect(self._refresh)
         self.search.query_changed.connect(self._search)
         self.search.found.connect(document.select)
+        document.find_requested.connect(self.search.edit.setText)
         self.toolbar.colors.chosen.connect(self.set_color_mode)
         self.toolbar.theme.clicked.connect(self.toggle_theme)
         self.canvas.view_changed.connect(self._show_zoom)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import resources
+
 if TYPE_CHECKING:
     from gui.theme import Theme
 
@@ -43,12 +45,13 @@ QToolButton[flat="true"], QPushButton[flat="true"] { background: transparent; bo
     border-radius: 4px; }
 QToolButton[flat="true"]:hover, QPushButton[flat="true"]:hover { background: @hover; color: @accent; }
 QToolButton[flat="true"]:focus, QPushButton[flat="true"]:focus { color: @accent; }
+QToolButton[current="true"] { color: @accent; }
 QToolButton::menu-indicator { image: none; }
 QPushButton[segment="true"] { border-radius: 0; border-left: none; padding: 4px 11px; background: @window; }
-QPushButton[segment="true"]:checked { background: @selection; color: @accent; font-weight: 600; }
+QPushButton[segment="true"]:checked { background: @selection; color: @accent; }
 QPushButton[segment="first"] { border-radius: 0; border-top-left-radius: 5px; border-bottom-left-radius: 5px;
     padding: 4px 11px; background: @window; }
-QPushButton[segment="first"]:checked { background: @selection; color: @accent; font-weight: 600; }
+QPushButton[segment="first"]:checked { background: @selection; color: @accent; }
 
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit { background: @field; color: @text;
     border: 1px solid @line; border-radius: 5px; padding: 3px 8px; selection-background-color: @selection;
@@ -60,12 +63,19 @@ QComboBox::drop-down { border: none; width: 18px; }
 QComboBox QAbstractItemView { background: @window; border: 1px solid @line; selection-background-color: @selection;
     selection-color: @text; }
 QCheckBox, QRadioButton, QLabel { color: @text; }
+QCheckBox::indicator, QAbstractItemView::indicator { width: 13px; height: 13px; background: @field;
+    border: 1px solid @neutral; border-radius: 3px; }
+QCheckBox::indicator:hover, QCheckBox::indicator:focus, QAbstractItemView::indicator:hover { border-color: @accent; }
+QCheckBox::indicator:checked, QAbstractItemView::indicator:checked { background: @accent; border-color: @accent;
+    image: url(@check); }
+QCheckBox::indicator:disabled, QAbstractItemView::indicator:disabled { border-color: @line; }
 QLabel[role="muted"] { color: @muted; }
 QLabel[role="heading"] { color: @muted; font-weight: 600; }
 QLabel[role="error"] { color: @error; }
 QLabel[role="good"] { color: @good; }
 
-QTabBar { background: @window; qproperty-drawBase: 0; border-bottom: 1px solid @line; }
+QDockWidget > QWidget#pane { border-top: 1px solid @line; }
+QTabBar { background: @window; qproperty-drawBase: 0; }
 QTabBar::tab { background: @window; color: @muted; padding: 7px 12px 6px 12px; border: none;
     border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: @text; }
@@ -78,6 +88,7 @@ QAbstractItemView::item:selected { background: @selection; color: @text; }
 QHeaderView { background: @window; border: none; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @line;
     padding: 5px 6px; }
+QAbstractScrollArea::corner { background: @window; border: none; }
 QTableCornerButton::section { background: @window; border: none; border-bottom: 1px solid @line; }
 QGroupBox { border: none; margin-top: 18px; color: @muted; font-weight: 600; }
 QGroupBox::title { subcontrol-origin: margin; left: 0; }
@@ -108,7 +119,8 @@ QFrame#dropTarget[active="true"] { border-color: @accent; background: @selection
 
 def stylesheet(theme: Theme) -> str:
     """The style sheet with the theme's colours filled in."""
-    text = _TEMPLATE
+    check = resources.path(f"icons/check-{theme.name}.svg").as_posix()
+    text = _TEMPLATE.replace("@check", check)
     for role in sorted(type(theme).__slots__, key=len, reverse=True):
         text = text.replace("@" + role, str(getattr(theme, role)))
     return text

@@ -14,13 +14,14 @@ class LineKind(Enum):
     TITLE = "title"
     HEADING = "heading"
     PAIR = "pair"
+    COUNT = "count"
 
 
 @dataclass(slots=True)
 class Line:
-    """A line: a title with a badge, a heading, or a label with a value and maybe a second line under it.
+    """A line: a title with a badge, a heading, a label with a value and maybe a second line under it, or a count.
 
-    `target` is what a click on the value goes to.
+    `target` is what a click on the line goes to; `share`, 0 to 1, the bar of a count.
     """
 
     kind: LineKind
@@ -31,6 +32,7 @@ class Line:
     detail_style: Style = MUTED
     target: object = None
     badge_color: str = ""
+    share: float = 0.0
     tip: str = ""
 
     @property

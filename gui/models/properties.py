@@ -9,6 +9,7 @@ from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.graph.types import TensorType
 from gui.canvas.labels import attribute_text
+from gui.canvas.palette import category_of
 from gui.document import Document, RunState
 from gui.index import ModelIndex
 from gui.models.lines import Line, LineKind
@@ -74,8 +75,11 @@ def _model_lines(model: Model, index: ModelIndex, graph: Graph) -> Iterator[Line
     yield from _value_section("Inputs", graph.feeds)
     yield from _value_section("Outputs", graph.outputs)
     yield _heading("Operators")
+    most = max(index.histogram.values(), default=1)
     for op, count in index.histogram.most_common(MAX_LINES):
-        yield _pair(op, f"{count:,}", FACT)
+        domain, _, op_type = op.rpartition("::")
+        yield Line(LineKind.COUNT, op, f"{count:,}", FACT, target=f"op:{op}", share=count / most,
+                   badge_color=category_of(op_type, domain).color, tip=f"Find {op}")
     yield from _metadata(model.metadata)
 
 

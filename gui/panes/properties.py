@@ -35,5 +35,7 @@ class PropertiesPane(QWidget):
     def _follow(self, target: object) -> None:
         if isinstance(target, Graph):
             self._document.show_graph(target)
+        elif isinstance(target, str):
+            self._document.find_requested.emit(target)
         else:
             self._document.select(target)

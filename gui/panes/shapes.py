@@ -22,7 +22,7 @@ class ShapesPane(TablePane):
         self._only_open = QCheckBox("Unknown or contradictory")
         self._only_open.toggled.connect(self.apply_filter)
         self.top.addWidget(self._only_open)
-        self.view.set_widths(34, 6, 24, 34, 20, 40)
+        self.view.set_widths(32, 6, 22, 32, 20, 14)
         self.view.horizontalHeader().setStretchLastSection(True)
         document.graph_changed.connect(self._show)
         document.run_changed.connect(self._show)

@@ -68,6 +68,11 @@ class TensorPane(QWidget):
         self.figures.setProperty("role", "muted")
         self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.histogram = Histogram()
+        self._extent = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self._extent_end = QLabel(textFormat=Qt.TextFormat.PlainText)
+        for label in (self._extent, self._extent_end):
+            label.setProperty("role", "muted")
+            label.setFont(mono_font(0.85))
         self._indices = QHBoxLayout()
         self._indices.setSpacing(4)
         self.spinners: list[QSpinBox] = []
@@ -76,11 +81,14 @@ class TensorPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 8, 0, 0)
         layout.setSpacing(6)
-        for widget in (self._choice, self.note, self.histogram, self.figures):
+        for widgets in ((self._choice,), (self.note,), (self.histogram,), (self._extent, self._extent_end),
+                        (self.figures,)):  # fmt: skip
             row = QHBoxLayout()
             row.setContentsMargins(12, 0, 12, 0)
-            row.addWidget(widget)
+            for widget in widgets:
+                row.addWidget(widget)
             layout.addLayout(row)
+        self._extent_end.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._indices.setContentsMargins(12, 0, 12, 0)
         layout.addLayout(self._indices)
         layout.addWidget(self._table, 1)
@@ -179,11 +187,7 @@ class TensorPane(QWidget):
         array, statistics, fixed = self._current()
         has_values = array is not None
         self._table.setVisible(has_values and array.size > 0)
-        self.histogram.setVisible(statistics is not None and statistics.counts.size > 0)
-        self.figures.setVisible(statistics is not None)
-        if statistics is not None:
-            self.histogram.set_histogram(statistics.counts, statistics.edges)
-            self.figures.setText(figures_text(statistics))
+        self._show_statistics(statistics)
         try:
             self.values.set_plane(array, fixed)
         except IndexError:  # elements of a sequence differ in shape, and this one is smaller
@@ -196,6 +200,19 @@ class TensorPane(QWidget):
         self.note.setText(note)
         self.note.setToolTip(plain_tip(note))
         self._stretch.setStretch(self._stretch.count() - 1, 0 if has_values else 1)
+
+    def _show_statistics(self, statistics: Statistics | None) -> None:
+        """The histogram where there is more than one value to count, and the figures."""
+        has_bars = statistics is not None and statistics.size > 1 and statistics.counts.size > 0
+        for widget in (self.histogram, self._extent, self._extent_end):
+            widget.setVisible(has_bars)
+        self.figures.setVisible(statistics is not None)
+        if statistics is not None:
+            self.figures.setText(figures_text(statistics))
+        if has_bars:
+            self.histogram.set_histogram(statistics.counts, statistics.edges)
+            self._extent.setText(f"{statistics.minimum:.4g}")
+            self._extent_end.setText(f"{statistics.maximum:.4g}")
 
     def _current(self) -> tuple[np.ndarray | None, Statistics | None, tuple[int, ...]]:
         arrays = self._loaded.arrays

@@ -128,6 +128,7 @@ class Breadcrumb(QWidget):
             shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, room)
             button.setText(shown.replace("&", "&&"))
             button.setProperty("flat", "true")
+            button.setProperty("current", "true" if place + 1 == len(self._places) else "false")
             button.clicked.connect(lambda _checked=False, target=target: self.clicked.emit(target))
             self._layout.addWidget(button)
         self._layout.addStretch(1)

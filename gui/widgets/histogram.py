@@ -11,7 +11,7 @@ from gui.theme import Theme, on_theme
 
 
 class Histogram(pyqtgraph.PlotWidget):
-    """Counts over values: bars on a bare ground, the extent written below."""
+    """Counts over values: bars on a bare ground; what surrounds it says what the extent is."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -19,9 +19,10 @@ class Histogram(pyqtgraph.PlotWidget):
         self.setMenuEnabled(False)
         self.setMouseEnabled(x=False, y=False)
         self.hideButtons()
-        self.setFixedHeight(110)
+        self.setFixedHeight(90)
         self.getAxis("left").hide()
-        self.getAxis("bottom").setStyle(tickLength=0, maxTickLevel=0)
+        self.getAxis("bottom").setStyle(tickLength=0, showValues=False)
+        self.getAxis("bottom").setHeight(1)
         self._bars = pyqtgraph.BarGraphItem(x0=[], x1=[], height=[])
         self.addItem(self._bars)
         on_theme(self._set_theme)
@@ -42,7 +43,6 @@ class Histogram(pyqtgraph.PlotWidget):
     def _set_theme(self, theme: Theme) -> None:
         self.setBackground(theme.window)
         self.getAxis("bottom").setPen(theme.color("line"))
-        self.getAxis("bottom").setTextPen(theme.color("muted"))
         bar = QColor(theme.accent)
         bar.setAlphaF(0.8)
         self._bars.setOpts(brush=bar, pen=pyqtgraph.mkPen(theme.window, width=0.5))

@@ -85,7 +85,7 @@ class LineDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
         line: Line = index.data(ITEM_ROLE)
         theme = theme_manager().theme
-        if option.state & QStyle.StateFlag.State_Selected and line.kind is LineKind.PAIR:
+        if option.state & QStyle.StateFlag.State_Selected and line.kind in (LineKind.PAIR, LineKind.COUNT):
             painter.fillRect(option.rect, theme.color("selection"))
         rect = option.rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
         match line.kind:
@@ -100,6 +100,8 @@ class LineDelegate(QStyledItemDelegate):
                 _text(painter, below, line.label, font, theme.color("muted"))
             case LineKind.PAIR:
                 self._pair(painter, rect, line, theme)
+            case LineKind.COUNT:
+                self._count(painter, rect, line, theme)
 
     def _title(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
         font = ui_font()
@@ -118,6 +120,25 @@ class LineDelegate(QStyledItemDelegate):
         name = QRect(badge.right() + 10, badge.top(), rect.right() - badge.right() - 10, height)
         _text(painter, name, line.value, ui_font(), theme.color("text"))
 
+    def _count(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
+        """A coloured square, the label, a bar, and the number at the right edge."""
+        number = font_of(line.style)
+        room = QFontMetrics(number).horizontalAdvance("00,000")
+        half = rect.width() // 2
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(line.badge_color))
+        painter.drawRoundedRect(QRectF(rect.left(), rect.center().y() - 3.5, 8, 8), 2, 2)
+        bar = theme.color("accent")
+        bar.setAlphaF(0.75)
+        painter.setBrush(bar)
+        length = max(1.0, (rect.width() - half - room - 10) * line.share)
+        painter.drawRoundedRect(QRectF(rect.left() + half, rect.center().y() - 2.5, length, 6), 1.5, 1.5)
+        label = QRect(rect.left() + 15, rect.top(), half - 22, rect.height())
+        _text(painter, label, line.label, ui_font(), theme.color("text"))
+        value = QRect(rect.right() - room, rect.top(), room, rect.height())
+        _text(painter, value, line.value, number, theme.color("muted"), Qt.AlignmentFlag.AlignRight)
+
     def _pair(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
         half = rect.height() // 2 if line.detail else rect.height()
         label_width = min(self.label_width, rect.width() // 2)
@@ -131,12 +152,20 @@ class LineDelegate(QStyledItemDelegate):
             _text(painter, below, line.detail, font_of(line.detail_style), theme.color(line.detail_style.role))
 
 
-def _text(painter: QPainter, rect: QRect, text: str, font: QFont, color: QColor) -> None:
+def _text(
+    painter: QPainter,
+    rect: QRect,
+    text: str,
+    font: QFont,
+    color: QColor,
+    side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+) -> None:
+    """Draw one line, shortened where it is too long: sentences at their end, names in their middle."""
     painter.setFont(font)
     painter.setPen(color)
-    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, rect.width())
-    flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
-    painter.drawText(rect, flags, shown)
+    mode = Qt.TextElideMode.ElideRight if " " in text else Qt.TextElideMode.ElideMiddle
+    shown = painter.fontMetrics().elidedText(text, mode, rect.width())
+    painter.drawText(rect, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
 
 
 class LineList(QListView):
