@@ -5,7 +5,6 @@ Panes read the document and listen to its signals; they never talk to each other
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Any, TypeAlias
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-import engine
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.graph.types import Type
+from engine.opening import open_model
 from gui.errors import explain
 from gui.history import History, Place
 from gui.index import ModelIndex
@@ -48,8 +47,8 @@ class Document(QObject):
 
     Signals: `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
     `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
-    `run_requested()` and `find_requested(query)` (the user wants it), `busy_changed(text, done, total)` (text is empty when idle) and
-    `failed(title, message)`.
+    `run_requested()` and `find_requested(query)` (the user wants it), `busy_changed(text, done, total)` (text is empty
+    when idle) and `failed(title, message)`.
     """
 
     model_changed = Signal()
@@ -230,7 +229,7 @@ def _load(path: str, task: Task) -> tuple[Model, ModelIndex]:
         task.check()
         task.report(f"{phase}: {Path(path).name}", done, total + 1)
 
-    model = engine.open_model(path, report)
+    model = open_model(path, report)
     report("Indexing", 3, 3)
     return model, ModelIndex.of(model)
 
