@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
+    QAction,
     QColor,
     QKeyEvent,
     QMouseEvent,
@@ -19,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
-from engine.graph.ir import Node, Tensor
+from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas import coloring as colorings
 from gui.canvas import navigation
 from gui.canvas.buffers import Buffers
@@ -96,6 +97,9 @@ class GraphCanvas(QWidget):
         self._minimap.moved.connect(self._minimap_moved)
         self._minimap.hide()
         self._legend = LegendPanel(self)
+        self._choices: list[Graph] = []  # what the entries of the menu open
+        self._menu = QMenu(self)
+        self._menu.triggered.connect(self._chosen)
 
     # What is shown
 
@@ -220,17 +224,9 @@ class GraphCanvas(QWidget):
             self.view.zoom(factor, at.x(), at.y(), self._geometry.size)
             self._moved()
 
-    def zoom_in(self) -> None:
-        """Magnify a step."""
-        self.zoom(ZOOM_STEP)
-
-    def zoom_out(self) -> None:
-        """Shrink a step."""
-        self.zoom(1 / ZOOM_STEP)
-
-    def full_size(self) -> None:
-        """Show the graph at 100 %, around the middle of the view."""
-        self.zoom(1.0 / self.view.scale)
+    def zoom_to(self, scale: float) -> None:
+        """Magnify to a scale around the middle; 1 is full size."""
+        self.zoom(scale / self.view.scale)
 
     def center_on(self, item: object) -> bool:
         """Bring a node or tensor into the middle, at a readable scale; False if it is not shown here."""
@@ -426,12 +422,15 @@ class GraphCanvas(QWidget):
         if chosen is not None:
             self.graph_opened.emit(chosen)
         elif graphs:
-            menu = QMenu(self)
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            self._menu.clear()
+            self._choices = list(graphs.values())
             for name, graph in graphs.items():
-                text = f"Open {clean(name)} ({len(graph.nodes):,} nodes)".replace("&", "&&")
-                menu.addAction(text).triggered.connect(lambda _, graph=graph: self.graph_opened.emit(graph))
-            menu.popup(self.mapToGlobal(self._box_rect(box).center().toPoint()))
+                self._menu.addAction(f"Open {clean(name)} ({len(graph.nodes):,} nodes)".replace("&", "&&"))
+            self._menu.popup(self.mapToGlobal(self._box_rect(box).center().toPoint()))
+
+    @Slot(QAction)
+    def _chosen(self, action: QAction) -> None:
+        self.graph_opened.emit(self._choices[self._menu.actions().index(action)])
 
     def _hover(self, pos: QPointF) -> None:
         box, net = self._hit(pos)
@@ -489,13 +488,13 @@ class GraphCanvas(QWidget):
         """Act on a key; whether it was one of ours."""
         keys = Qt.Key
         if key in (keys.Key_Plus, keys.Key_Equal):
-            self.zoom_in()
+            self.zoom(ZOOM_STEP)
         elif key == keys.Key_Minus:
-            self.zoom_out()
+            self.zoom(1 / ZOOM_STEP)
         elif (key == keys.Key_F and not control) or (key == keys.Key_0 and control):
             self.fit()
         elif key == keys.Key_1 and control:
-            self.full_size()
+            self.zoom_to(1.0)
         elif key == keys.Key_Escape:
             self.background_clicked.emit()
         elif self._scene is not None and self._geometry is not None and not control:
