@@ -39,8 +39,7 @@ def prelu_per_channel(ctx: KernelContext, x: Array, slope: Array) -> Array:
 
 def logistic(ctx: KernelContext, x: Array) -> Array:
     """1 / (1 + exp(-x)) of floats, in a fresh array."""
-    result = ctx.xp.negative(x)
-    result = ctx.xp.exp(result)
+    result = ctx.xp.exp(-x)
     result += 1
     return 1 / result
 

@@ -24,14 +24,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 def blockwise(function: F) -> F:
     """Let a kernel with one input and one output of its dtype run block by block on the host, rounding once.
 
-    The function must be elementwise; it may change what it allocated, never `x`.
+    The function must be elementwise; it may change what it allocated, never `x`. On the host it gets vectors, so that
+    no operation collapses to a scalar.
     """
 
     @wraps(function)
     def blocked(ctx: KernelContext, x: Array, **attributes: Any) -> Array:
-        if ctx.xp is not np or x.size <= BLOCK:
+        if ctx.xp is not np:
             return function(ctx, wide(x), **attributes).astype(x.dtype, copy=False)
         source = x.reshape(-1)
+        if x.size <= BLOCK:
+            return function(ctx, wide(source), **attributes).astype(x.dtype, copy=False).reshape(x.shape)
         result = np.empty(source.shape, x.dtype)
         for start in range(0, x.size, BLOCK):
             part = slice(start, start + BLOCK)

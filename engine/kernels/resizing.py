@@ -118,7 +118,7 @@ def interpolate(xp: Any, x: Array, axes: Sequence[Axis], how: Interpolation) -> 
     if how.mode != "nearest" and (dtype in HALF or dtype.kind in "iu"):
         x = x.astype(np.float32)
     outside: list[tuple[int, np.ndarray]] = []
-    for axis in moving:
+    for axis in reversed(moving):  # the last axis first: reading along it is the slowest, and fewest are read then
         coordinates = source_coordinates(axis, how.coordinates)
         if crop:
             outside.append((axis.axis, (coordinates < 0) | (coordinates > axis.length - 1)))

@@ -9,38 +9,29 @@ import numpy as np
 
 from engine.kernels.axes import Array
 
-# erf(x) = x * P(x^2) / Q(x^2) on |x| <= _SATURATED, beyond which erf is 1 in float32. A minimax fit of degree (5, 5)
-# by reweighted least squares against math.erf: relative error 2e-8, 4e-7 after float32 rounding.
-_SATURATED = 3.925
-_P = (1.1283791457831156, 0.19059298694521082, 0.05276917264926888, 0.003772510948700332, 0.00028484167790013574,
-      2.0460206129842644e-06)  # fmt: skip
-_Q = (1.0, 0.5022413675541244, 0.11418238250083401, 0.014983119682422939, 0.001163846476902025,
-      3.804760706301147e-05)  # fmt: skip
+# erf(x) = tanh(x * g(x^2)) with g(x^2) = atanh(erf(x)) / x, which is nearly 1.128 + 0.103 x^2: a polynomial is enough,
+# and outside the fitted range (|x| < 4.1) it only has to stay large. Fitted by reweighted least squares against
+# math.erf and math.erfc to a relative error of 1e-7 in erf; in float32 the error is 1.7e-7 absolute, 2.7e-7 relative.
+_G = (1.128379274246934, 0.10276905629071047, -0.00019183185186179356, -0.0006197838147731326, 8.763703013704621e-05,
+      -5.6684299696456885e-06, 1.41849757410956e-07)  # fmt: skip
 
 _STEP, _TERMS, _END = 0.125, 11, 6.0
 
 
 def erf(xp: Any, x: Array) -> Array:
-    """The error function of a float32 or float64 array, elementwise; absolute error 4e-7 and 2e-16."""
-    return _erf_table(xp, x) if x.dtype == np.float64 else _erf_rational(xp, x)
+    """The error function of a float32 or float64 array, elementwise; absolute error 2e-7 and 3e-16."""
+    return _erf_table(xp, x) if x.dtype == np.float64 else _erf_tanh(xp, x)
 
 
-def _erf_rational(xp: Any, x: Array) -> Array:
-    x = xp.clip(x, -_SATURATED, _SATURATED)
+def _erf_tanh(xp: Any, x: Array) -> Array:
     square = x * x
-    result = _horner(_P, square)
-    result *= x
-    result /= _horner(_Q, square)
-    return xp.clip(result, -1, 1)
-
-
-def _horner(coefficients: tuple[float, ...], t: Array) -> Array:
-    result = t * coefficients[-1]
-    result += coefficients[-2]
-    for c in coefficients[-3::-1]:
-        result *= t
-        result += c
-    return result
+    inner = square * _G[-1]
+    for coefficient in _G[-2:0:-1]:
+        inner += coefficient
+        inner *= square
+    inner += _G[0]
+    inner *= x
+    return xp.tanh(inner)
 
 
 def _erf_table(xp: Any, x: Array) -> Array:
