@@ -11,6 +11,7 @@ from engine.errors import DeviceError
 from engine.kernels import library
 from engine.kernels.registry import KernelRegistry
 from engine.providers.base import Availability, ExecutionProvider, TensorAllocator
+from engine.providers.heap import keep_freed_memory
 
 
 class HostAllocator:
@@ -56,3 +57,6 @@ class CPUProvider(ExecutionProvider):
 
     def create_allocator(self) -> TensorAllocator:
         return HostAllocator()
+
+    def run_start(self) -> None:
+        keep_freed_memory()
