@@ -1,0 +1,218 @@
+"""What a shape rule sees of the node it is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from engine.dims import Dim, Expr, symbol
+from engine.dtypes import DType
+from engine.graph.ir import Graph, Node, Tensor
+from engine.graph.types import TensorType, Type, format_shape
+from engine.shapes.facts import Fact, KnownShape, ShapeClash, Unknown, Values
+
+T = TypeVar("T")
+
+
+class Scope(Protocol):
+    """What inference offers to rules beyond the node's own inputs."""
+
+    def fact(self, tensor: Tensor) -> Fact:
+        """What is known of a tensor."""
+
+    def value(self, tensor: Tensor) -> Values | None:
+        """The elements of a small tensor, or None."""
+
+    def value_origin(self, tensor: Tensor) -> str:
+        """Where the value of a tensor stops being known, in words."""
+
+    def fresh(self, name: str) -> Expr:
+        """The symbol of a length that only the run decides; the same for the same name."""
+
+    def unknown(self, key: object, because: str) -> Expr:
+        """The symbol of an unknown dim; the same for the same key."""
+
+    def graph(self, graph: Graph, inputs: Sequence[Fact | None], tentative: bool = False) -> list[Fact]:
+        """Infer a subgraph from facts of its inputs and return those of its outputs.
+
+        Findings of a `tentative` inference are warnings, as the subgraph may never run.
+        """
+
+    def warn(self, node: Node, code: str, message: str) -> None:
+        """Report a finding about a node."""
+
+
+class Call:
+    """A node under inference: facts of its inputs, its attributes with their types checked, names for new dims."""
+
+    __slots__ = ("node", "scope")
+
+    def __init__(self, node: Node, scope: Scope) -> None:
+        self.node = node
+        self.scope = scope
+
+    # --- inputs
+
+    def tensor(self, slot: int) -> Tensor | None:
+        """The tensor in an input slot; None where it is absent."""
+        inputs = self.node.inputs
+        return inputs[slot] if slot < len(inputs) else None
+
+    def has(self, slot: int) -> bool:
+        """Whether an optional input is present."""
+        return self.tensor(slot) is not None
+
+    @property
+    def slots(self) -> range:
+        """The input slots."""
+        return range(len(self.node.inputs))
+
+    def fact(self, slot: int) -> Fact:
+        """What is known of an input; an empty fact where it is absent."""
+        tensor = self.tensor(slot)
+        return self.scope.fact(tensor) if tensor is not None else Fact()
+
+    def type(self, slot: int) -> Type | None:
+        """Type of an input."""
+        return self.fact(slot).type
+
+    def dtype(self, slot: int) -> DType | None:
+        """Element type of an input; None where unknown or absent."""
+        type_ = self.fact(slot).type
+        return type_.dtype if isinstance(type_, TensorType) else None
+
+    def shape(self, slot: int) -> KnownShape:
+        """Shape of an input. Raises Unknown where its rank is not known, ShapeClash where it is absent."""
+        tensor = self.tensor(slot)
+        if tensor is None:
+            raise ShapeClash(f"input {slot} is missing")
+        fact = self.scope.fact(tensor)
+        if isinstance(fact.type, TensorType) and fact.type.shape is not None:
+            return fact.type.shape  # type: ignore[return-value]  # inside inference no dim is None
+        raise Unknown(fact.because or f"the shape of {tensor.name!r} is not known")
+
+    def known_shape(self, slot: int) -> KnownShape | None:
+        """Shape of an input; None where it is absent or its rank is not known."""
+        type_ = self.fact(slot).type
+        return type_.shape if isinstance(type_, TensorType) else None  # type: ignore[return-value]
+
+    def rank_at_least(self, slot: int, rank: int) -> KnownShape:
+        """Shape of an input that must have that rank or more."""
+        shape = self.shape(slot)
+        if len(shape) < rank:
+            raise ShapeClash(f"input {slot} is {format_shape(shape)}, of rank {len(shape)}; it needs {rank} or more")
+        return shape
+
+    def value(self, slot: int) -> Values | None:
+        """Elements of an input, where it is small and anything of them is known."""
+        tensor = self.tensor(slot)
+        return self.scope.value(tensor) if tensor is not None else None
+
+    def elements(self, slot: int) -> list[Any]:
+        """Elements of a 1-D (or scalar) input, None for those not known.
+
+        Raises Unknown where not even their number is known.
+        """
+        value = self.value(slot)
+        if value is not None:
+            return list(value.reshape(-1))
+        shape = self.known_shape(slot)
+        if shape is not None and len(shape) <= 1:
+            count = shape[0] if shape else 1
+            if isinstance(count, int) and count <= 64:
+                return [None] * count
+        raise Unknown(self.why_no_value(slot))
+
+    def ints(self, slot: int) -> list[int]:
+        """Elements of an input that must all be plain ints here. Raises Unknown otherwise."""
+        elements = self.elements(slot)
+        if not all(isinstance(e, int) for e in elements):
+            raise Unknown(self.why_no_value(slot))
+        return [int(e) for e in elements]
+
+    def why_no_value(self, slot: int) -> str:
+        """Why the elements of an input are not known, in words."""
+        tensor = self.tensor(slot)
+        return self.scope.value_origin(tensor) if tensor is not None else f"input {slot} is missing"
+
+    # --- attributes
+
+    def attr(self, name: str, default: T) -> T:
+        """A scalar or list attribute of the default's type."""
+        value = self.node.attributes.get(name, default)
+        if value is default or isinstance(value, type(default)):
+            return value
+        raise ShapeClash(f"attribute {name!r} should be of type {type(default).__name__}, not {type(value).__name__}")
+
+    def optional_ints(self, name: str) -> list[int] | None:
+        """A list-of-ints attribute; None where it is absent."""
+        return self._ints(name) if name in self.node.attributes else None
+
+    def _ints(self, name: str) -> list[int]:
+        value = self.node.attributes[name]
+        if isinstance(value, list) and all(isinstance(v, int) for v in value):
+            return list(value)  # type: ignore[arg-type]
+        raise ShapeClash(f"attribute {name!r} should be a list of ints")
+
+    def required_ints(self, name: str) -> list[int]:
+        """A list-of-ints attribute that must be there."""
+        if name not in self.node.attributes:
+            raise ShapeClash(f"attribute {name!r} is missing")
+        return self._ints(name)
+
+    def required_int(self, name: str) -> int:
+        """An int attribute that must be there."""
+        if name not in self.node.attributes:
+            raise ShapeClash(f"attribute {name!r} is missing")
+        return self.attr(name, 0)
+
+    def dtype_attr(self, name: str) -> DType | None:
+        """The element type that an attribute names by its code; None where absent or unknown."""
+        from engine.dtypes import from_code
+
+        return from_code(self.attr(name, 0))
+
+    @property
+    def opset(self) -> int:
+        """The opset of the node's domain."""
+        return self.node.opset
+
+    # --- new dims
+
+    def length(self, suffix: str) -> Expr:
+        """The symbol of a length that the data decides, such as ``NonZero_3_count``."""
+        return self.scope.fresh(f"{self.node.name}_{suffix}")
+
+    def unknown_dim(self, key: object, because: str) -> Expr:
+        """The symbol of a dim that cannot be told, for a reason."""
+        return self.scope.unknown((self.node, key), because)
+
+    def dim(self, element: Any, suffix: str) -> Dim:
+        """An element of a shape as a dim: itself where known, else a length that the run decides."""
+        if isinstance(element, (int, Expr)):
+            return element
+        if isinstance(element, float):
+            raise ShapeClash(f"a shape holds {element}, which is no int")
+        return self.length(suffix)
+
+    def outputs(self, make: Callable[[int], Any]) -> list[Any]:
+        """One `make(slot)` for each output slot of the node."""
+        return [make(slot) for slot in range(len(self.node.outputs))]
+
+
+def axis_in(axis: int, rank: int) -> int:
+    """An axis counted from the front. Raises ShapeClash where it lies outside the rank."""
+    if not -rank <= axis < rank:
+        raise ShapeClash(f"axis {axis} lies outside rank {rank}")
+    return axis % rank if rank else 0
+
+
+def axes_in(axes: Sequence[int], rank: int) -> list[int]:
+    """Axes counted from the front, each once. Raises ShapeClash where one is outside the rank or given twice."""
+    found = [axis_in(axis, rank) for axis in axes]
+    if len(set(found)) < len(found):
+        raise ShapeClash(f"axes {list(axes)} name one axis twice")
+    return found
+
+
+__all__ = ["Call", "Scope", "axes_in", "axis_in", "symbol"]

@@ -1,0 +1,321 @@
+"""Shape inference: one pass over the run order, subgraphs included, from the types of the inputs to every tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.diagnostics import Diagnostic, Severity
+from engine.dims import DimTooComplex, Expr, symbol, symbols_of
+from engine.dtypes import DType
+from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
+from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type, format_shape
+from engine.shapes import registry, rules, values
+from engine.shapes.call import Call
+from engine.shapes.facts import (
+    Fact,
+    Out,
+    ShapeClash,
+    Unknown,
+    Values,
+    concrete,
+    first_unknown,
+    is_complete,
+    public_type,
+)  # fmt: skip
+from engine.shapes.inputs import input_types
+from engine.shapes.naming import SymbolNames
+from engine.shapes.schema_types import Signature, signature
+
+__all__ = ["infer_shapes"]
+
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a rule raises on a node that breaks its operator's own form: too few inputs, attributes of another kind."""
+
+
+def infer_shapes(model: Model) -> None:
+    """Set `inferred_type` and `unknown_because` of every tensor of the model, subgraphs included.
+
+    Findings are added to the model's diagnostics: "shape-clash" and "dtype-clash" (errors: the node cannot run),
+    "shape-mismatch" and "dtype-mismatch" (the file declares another type than the graph makes), "forced-dim" (only one
+    value of an input's symbol can work). Nothing is run and nothing raised.
+    """
+    assert rules.LOADED
+    Inference(model).run()
+
+
+class Inference:
+    """One inference of one model. Implements `Scope` for the rules."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._facts: dict[Tensor, Fact] = {}
+        self._findings: dict[tuple[str, str, str], Diagnostic] = {}
+        self._reasons: dict[str, str] = {}  # why an unknown dim is not known, by the name of its symbol
+        self._unknown: dict[object, Expr] = {}
+        self._introduced: dict[str, Node] = {}  # symbols of lengths that only the run decides
+        self._names = SymbolNames(set())
+        self._node: Node | None = None
+        self._tentative = 0
+        self._overridden: set[Tensor] = set()  # inputs of subgraphs that have a default, but are given a value
+        # A loop is inferred until it settles, and each time the loops in it anew: bounded, however deep they nest.
+        self._budget = 10_000 + 20 * sum(len(g.nodes) for g in model.graph.walk())
+
+    def run(self) -> None:
+        """Infer everything and write it to the tensors."""
+        inputs = input_types(self._model)
+        self._names = SymbolNames({name for t in inputs.values() for name in _symbols(t)})
+        for tensor, type_ in inputs.items():
+            self._facts[tensor] = Fact(self._without_gaps(type_, tensor, f"the input {tensor.name!r} leaves it open"))
+        self._infer_nodes(self._model.graph)
+        for graph in self._model.graph.walk():
+            for tensor in graph.tensors.values():
+                self._publish(tensor)
+        self._model.diagnostics += self._findings.values()
+
+    # --- what rules ask for
+
+    def fact(self, tensor: Tensor) -> Fact:
+        """What is known of a tensor."""
+        known = self._facts.get(tensor)
+        if known is None:
+            known = self._facts[tensor] = self._first_fact(tensor)
+        return known
+
+    def _first_fact(self, tensor: Tensor) -> Fact:
+        if tensor.data is not None:
+            dtype = tensor.data.dtype
+            return Fact(TensorType(dtype if dtype.code else None, tensor.data.dims))
+        if tensor.source is ValueSource.ABSENT:
+            return Fact(because=f"nothing in the file defines {tensor.name!r}")
+        if tensor.producer is not None and tensor.producer.index < 0:
+            return Fact(because=f"the node {tensor.producer.name!r} is part of a cycle or comes after one")
+        return Fact(because=f"{tensor.name!r} is not computed before it is read")
+
+    def value(self, tensor: Tensor) -> Values | None:
+        """The elements of a small tensor, or None."""
+        fact = self.fact(tensor)
+        if fact.value is None and tensor.data is not None and tensor not in self._overridden:
+            fact.value = values.from_data(tensor.data)
+        return fact.value
+
+    def value_origin(self, tensor: Tensor) -> str:
+        """Where the value of a tensor stops being known, in words."""
+        seen: set[Tensor] = set()
+        start = tensor
+        while tensor.producer is not None and tensor not in seen:
+            seen.add(tensor)
+            before = [t for t in tensor.producer.inputs if t is not None and t.data is None]
+            followed = [t for t in before if self.value(t) is None and values.is_small(_shape(self.fact(t)))]
+            if not followed:
+                return f"{start.name!r} is computed at run time by {tensor.producer.name!r}"
+            tensor = followed[0]
+        return f"{start.name!r} depends on the value of the input {tensor.name!r}"
+
+    def fresh(self, name: str) -> Expr:
+        """The symbol of a length that only the run decides; the same for the same name."""
+        assert self._node is not None
+        known = self._names.name((self._node, name), name)
+        self._introduced[known] = self._node
+        return symbol(known)
+
+    def unknown(self, key: object, because: str) -> Expr:
+        """The symbol of an unknown dim; the same for the same key."""
+        known = self._unknown.get(key)
+        if known is None:
+            known = self._unknown[key] = symbol(f"?{len(self._unknown)}")
+        self._reasons[str(known)] = because
+        return known
+
+    def warn(self, node: Node, code: str, message: str) -> None:
+        """Report a finding about a node."""
+        self._report(code, Severity.WARNING, message, node)
+
+    def graph(self, graph: Graph, inputs: Sequence[Fact | None], tentative: bool = False) -> list[Fact]:
+        """Infer a subgraph from facts of its inputs and return those of its outputs."""
+        for slot, tensor in enumerate(graph.inputs):
+            given = inputs[slot] if slot < len(inputs) else None
+            if tensor.data is None or given is not None:
+                self._facts[tensor] = given or Fact(because=f"{tensor.name!r} is not given")
+                self._overridden.add(tensor)
+        node = self._node
+        self._tentative += tentative
+        self._infer_nodes(graph)
+        self._tentative -= tentative
+        self._node = node
+        return [replace(self.fact(t), value=self.value(t)) for t in graph.outputs]
+
+    # --- nodes
+
+    def _infer_nodes(self, graph: Graph) -> None:
+        for node in graph.order:
+            self._budget -= 1
+            if self._budget < 0:
+                facts = [Fact(because="its loops nest too deeply to follow")] * len(node.outputs)
+            else:
+                self._node = node
+                facts = self._infer_node(node)
+            for tensor, fact in zip(node.outputs, facts, strict=True):
+                if tensor is not None:
+                    self._facts[tensor] = self._settled(tensor, fact, node)
+
+    def _infer_node(self, node: Node) -> list[Fact]:
+        """Facts of a node's outputs, one per slot."""
+        body = node.subgraphs.get("function")
+        if body is not None:
+            facts = self.graph(body, [replace(self.fact(t), value=self.value(t)) if t else None for t in node.inputs])
+            return _one_per_slot(facts, node)
+        shared = signature(node.op_type, node.since_version, node.domain) if node.since_version else None
+        bound: dict[str, DType] = {}
+        if shared is not None:
+            bound, clash = shared.bind([_dtype(self.fact(t)) if t is not None else None for t in node.inputs])
+            if clash:
+                self._report("dtype-clash", self._severity(), f"{_title(node)}: {clash}", node)
+        rule = registry.find(node.domain, node.op_type)
+        try:
+            if rule is None:
+                raise Unknown(f"no shape rule for {node.qualified_op} (node {node.name!r})")
+            result = rule(Call(node, self))
+        except Unknown as reason:
+            return [self._unknown_output(slot, str(reason), shared, bound) for slot in range(len(node.outputs))]
+        except ShapeClash as clash_found:
+            reason_text = f"{_title(node)}: {clash_found}"
+            self._report("shape-clash", self._severity(), reason_text, node)
+            return [self._unknown_output(slot, reason_text, shared, bound) for slot in range(len(node.outputs))]
+        except DimTooComplex:
+            reason_text = f"its dims grow too long to write (node {node.name!r})"
+            return [self._unknown_output(slot, reason_text, shared, bound) for slot in range(len(node.outputs))]
+        except _MALFORMED as error:
+            reason_text = f"{_title(node)}: inputs or attributes are not as the operator has them ({error})"
+            self._report("malformed-node", self._severity(), reason_text, node)
+            return [self._unknown_output(slot, reason_text, shared, bound) for slot in range(len(node.outputs))]
+        outs = result if isinstance(result, list) else [result]
+        return _one_per_slot([self._output(slot, out, shared, bound) for slot, out in enumerate(outs)], node)
+
+    def _unknown_output(self, slot: int, because: str, shared: Signature | None, bound: dict[str, DType]) -> Fact:
+        dtype = bound.get(shared.output(slot)) if shared else None
+        return Fact(TensorType(dtype) if dtype else None, because=because)
+
+    def _output(self, slot: int, out: registry.Output, shared: Signature | None, bound: dict[str, DType]) -> Fact:
+        if isinstance(out, Fact):
+            return out
+        if not isinstance(out, Out):
+            return Fact(out)
+        dtype = out.dtype or (bound.get(shared.output(slot)) if shared else None)
+        value = values.known(out.value)
+        if value is not None and concrete(out.shape) != value.shape:
+            value = None
+        because = "" if out.shape is not None else f"the rank is not known before the run (node {self._node_name()!r})"
+        return Fact(TensorType(dtype, out.shape), value, because)
+
+    def _node_name(self) -> str:
+        return self._node.name if self._node else ""
+
+    # --- what the file declares
+
+    def _settled(self, tensor: Tensor, fact: Fact, node: Node) -> Fact:
+        """The fact held against what the file declares of the tensor, which fills what inference leaves open."""
+        declared = tensor.stored_type
+        if tensor.data is not None or not isinstance(declared, TensorType):
+            return fact if fact.type is not None or declared is None else replace(fact, type=declared)
+        inferred = fact.type
+        if inferred is None:
+            because = f"as the file declares it: {fact.because}" if declared.shape is not None else fact.because
+            return Fact(self._without_gaps(declared, tensor, fact.because), None, because)
+        if not isinstance(inferred, TensorType):
+            return fact
+        self._compare(tensor, declared, inferred, node)
+        filled = replace(inferred, dtype=inferred.dtype or declared.dtype)
+        if declared.shape is None:
+            return replace(fact, type=filled)
+        if filled.shape is None:
+            filled = self._without_gaps(replace(filled, shape=declared.shape), tensor, fact.because)
+            return Fact(filled, fact.value, f"as the file declares it: {fact.because}")
+        unknown = first_unknown(filled)
+        if unknown and len(declared.shape) == len(filled.shape):
+            pairs = zip(filled.shape, declared.shape, strict=True)
+            shape = tuple(d if isinstance(d, int) and first_unknown(TensorType(None, (i,))) else i for i, d in pairs)
+            if shape != filled.shape:
+                because = f"as the file declares it: {self._reasons[unknown]}"
+                return Fact(filled.with_shape(shape), fact.value, because)
+        return replace(fact, type=filled)
+
+    def _without_gaps(self, type_: Type | None, tensor: Tensor, because: str) -> Type | None:
+        """A declared type with symbols for the dims that it leaves open."""
+        if isinstance(type_, TensorType) and type_.shape is not None and None in type_.shape:
+            dims = enumerate(type_.shape)
+            return type_.with_shape(tuple(self.unknown((tensor, i), because) if d is None else d for i, d in dims))
+        if isinstance(type_, (SequenceType, OptionalType)):
+            return type(type_)(self._without_gaps(type_.element, tensor, because))
+        return type_
+
+    def _compare(self, tensor: Tensor, declared: TensorType, inferred: TensorType, node: Node) -> None:
+        if declared.dtype and inferred.dtype and declared.dtype is not inferred.dtype:
+            message = (
+                f"the file declares {tensor.name!r} as {declared.dtype}, but {_title(node)} makes {inferred.dtype}"
+            )
+            self._report("dtype-mismatch", Severity.WARNING, message, node, tensor)
+        if declared.shape is None or inferred.shape is None or declared.shape is inferred.shape:
+            return
+        if len(declared.shape) != len(inferred.shape) or any(
+            isinstance(d, int) and i is not d and values.equal(d, i) is False
+            for d, i in zip(declared.shape, inferred.shape, strict=True)
+        ):
+            shown = public_type(inferred)
+            shape = shown.shape if isinstance(shown, TensorType) else None
+            message = (
+                f"the file declares {tensor.name!r} as {format_shape(declared.shape)}, "
+                f"but {_title(node)} makes {format_shape(shape)}"
+            )
+            self._report("shape-mismatch", Severity.WARNING, message, node, tensor)
+
+    # --- findings
+
+    def _severity(self) -> Severity:
+        return Severity.WARNING if self._tentative else Severity.ERROR
+
+    def _report(self, code: str, severity: Severity, message: str, node: Node, tensor: Tensor | None = None) -> None:
+        place = tensor.qualified_name if tensor else ""
+        key = (code, node.qualified_name, place)
+        self._findings.setdefault(key, Diagnostic(code, severity, message, node.qualified_name, place))
+
+    # --- results
+
+    def _publish(self, tensor: Tensor) -> None:
+        """Write what was found to the tensor; dims that depend on unknown ones become None, with the reason."""
+        fact = self.fact(tensor)
+        tensor.inferred_type = public_type(fact.type)
+        unknown = first_unknown(fact.type)
+        tensor.unknown_because = fact.because or self._reasons.get(unknown, "")
+        if not tensor.unknown_because and not is_complete(tensor.inferred_type):
+            tensor.unknown_because = "its element type is not known"
+        if self._introduced and not tensor.unknown_because and isinstance(fact.type, TensorType):
+            for name in _symbols(fact.type):
+                if self._introduced.get(name) is tensor.producer and tensor.producer is not None:
+                    tensor.unknown_because = f"{name} is known only at run time"
+
+
+def _one_per_slot(facts: list[Fact], node: Node) -> list[Fact]:
+    count = len(node.outputs)
+    missing = Fact(because=f"{node.qualified_op} has no output of that number (node {node.name!r})")
+    return facts[:count] + [missing] * (count - len(facts))
+
+
+def _dtype(fact: Fact) -> DType | None:
+    return fact.type.dtype if isinstance(fact.type, TensorType) else None
+
+
+def _shape(fact: Fact) -> tuple[object, ...] | None:
+    return fact.type.shape if isinstance(fact.type, TensorType) else None
+
+
+def _symbols(type_: Type | None) -> list[str]:
+    if isinstance(type_, TensorType):
+        return [name for dim in type_.shape or () for name in symbols_of(dim)]
+    if isinstance(type_, (SequenceType, OptionalType)):
+        return _symbols(type_.element)
+    return _symbols(type_.value) if isinstance(type_, MapType) else []
+
+
+def _title(node: Node) -> str:
+    return f"{node.qualified_op} {node.name!r}"
