@@ -81,9 +81,15 @@ def format_values(values: np.ndarray) -> str:
     return clean(parts[0], 16) if len(parts) == 1 else clean(f"[{', '.join(parts)}]", 30)
 
 
+# "To the end" of Slice, too long to read as digits.
+_LIMITS = {2**31 - 1: "max", 2**63 - 1: "max", -(2**31): "min", -(2**63): "min", 1 - 2**31: "-max", 1 - 2**63: "-max"}
+
+
 def _number(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**31 - 1:
+        return _LIMITS.get(value, str(value))
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return str(value)

@@ -9,6 +9,7 @@ from gui.canvas.layout.types import Floats, Ints, LayeredGraph, LayoutInput
 
 INSET = 10.0  # where the line leaves and enters, from the right end of the box
 DETOUR = 9.0  # distance of the horizontal parts from the boxes
+STAGGER = 4.0  # between horizontal parts below one layer, a few at most
 
 
 def add_back_edges(
@@ -26,6 +27,7 @@ def add_back_edges(
     segments: list[tuple[float, float, float, float]] = []
     arrows: list[tuple[float, float]] = []
     owners: list[int] = []
+    leaving = [0] * len(graph.layers)
     for edge in edges.tolist():
         source, target, net = int(data.source[edge]), int(data.target[edge]), int(data.net[edge])
         upper, lower = sorted((int(graph.layer[source]), int(graph.layer[target])))
@@ -35,7 +37,10 @@ def add_back_edges(
         in_x = float(x[target] + data.width[target] / 2) - INSET
         bottom = float(layers.top[graph.layer[source]] + data.height[source])
         top = float(layers.top[graph.layer[target]])
-        below, above = float(layers.bottom[graph.layer[source]]) + DETOUR, top - DETOUR
+        layer = int(graph.layer[source])
+        below = float(layers.bottom[layer]) + DETOUR + STAGGER * (leaving[layer] % 3)
+        above = top - DETOUR
+        leaving[layer] += 1
         segments += [
             (out_x, bottom, out_x, below),
             (out_x, below, lane, below),

@@ -12,7 +12,7 @@ from gui.canvas.layout.coordinates import align, place_x
 from gui.canvas.layout.cycles import back_edges, connected_parts
 from gui.canvas.layout.ordering import layered_graph, order_layers
 from gui.canvas.layout.ranking import ranks
-from gui.canvas.layout.routing import LABEL_OFFSET, Lines, bands, route
+from gui.canvas.layout.routing import LABEL_OFFSET, PORT_MARGIN, PORT_STEP, Lines, bands, route
 from gui.canvas.layout.types import Bools, Floats, Ints, LayeredGraph, Layout, LayoutInput
 
 DUMMY_REACH = 1.0
@@ -101,14 +101,16 @@ def _layout_part(data: LayoutInput) -> Layout:
 
 
 def _extents(graph: LayeredGraph, data: LayoutInput, source: Ints, net: Ints) -> tuple[Floats, Floats]:
-    """Room each vertex needs left and right of its middle; the label of a single output counts."""
+    """Room each vertex needs left and right of its middle; the label below a box counts."""
     dummies = np.full(len(graph.layer) - graph.boxes, DUMMY_REACH)
     half = data.width / 2
     nets, first = np.unique(net, return_index=True)
     owner = source[first]
-    single = np.bincount(owner, minlength=graph.boxes)[owner] == 1
+    outputs = np.bincount(owner, minlength=graph.boxes)
     label = np.zeros(graph.boxes)
-    label[owner[single]] = data.label_width[nets[single]] + LABEL_OFFSET
+    np.maximum.at(label, owner, data.label_width[nets])
+    ports = np.minimum(np.maximum(outputs - 1, 0) * PORT_STEP, np.maximum(half - PORT_MARGIN, 0.0))
+    label += np.where(label > 0, LABEL_OFFSET + ports, 0.0)
     return np.concatenate([half, dummies]), np.concatenate([np.maximum(half, label), dummies])
 
 

@@ -79,7 +79,7 @@ def route(graph: LayeredGraph, data: LayoutInput, x: Floats, layers: Bands) -> L
         np.concatenate([graph.edge_net, graph.edge_net[from_box], graph.dummy_net]),
     )
     into_box = lower < boxes
-    labels, label_net = _labels(graph, data, top_x, bottom_x, layers)
+    labels, label_net = _labels(graph, data, top_x, layers)
     return Lines(
         segments=segments,
         segment_net=segment_net,
@@ -115,7 +115,7 @@ def _spread_inputs(graph: LayeredGraph, data: LayoutInput, x: Floats, top_x: Flo
     box = graph.edge_bottom[edges]
     order = np.lexsort((top_x[edges], box))
     edges, box = edges[order], box[order]
-    bottom_x[edges] = x[box] + _port_offsets(box, top_x[edges] - x[box], data.width)
+    bottom_x[edges] = x[box] + _port_offsets(box, np.abs(top_x[edges] - x[box]), data.width)
 
 
 def _spread_outputs(graph: LayeredGraph, data: LayoutInput, x: Floats, top_x: Floats) -> None:
@@ -127,14 +127,16 @@ def _spread_outputs(graph: LayeredGraph, data: LayoutInput, x: Floats, top_x: Fl
     box = np.zeros(len(nets), np.int64)
     box[which] = graph.edge_top[edges]
     mean = np.bincount(which, x[graph.edge_bottom[edges]]) / np.bincount(which)
+    bend = np.full(len(nets), np.inf)
+    np.minimum.at(bend, which, np.abs(x[graph.edge_bottom[edges]] - x[graph.edge_top[edges]]))
     order = np.lexsort((mean, box))
     offset = np.zeros(len(nets))
-    offset[order] = _port_offsets(box[order], mean[order] - x[box[order]], data.width)
+    offset[order] = _port_offsets(box[order], bend[order], data.width)
     top_x[edges] = x[graph.edge_top[edges]] + offset[which]
 
 
-def _port_offsets(box: Ints, lean: Floats, width: Floats) -> Floats:
-    """Offsets from the middle of each box for its ports; `box` is grouped, `lean` ascends within a group.
+def _port_offsets(box: Ints, bend: Floats, width: Floats) -> Floats:
+    """Offsets from the middle of each box for its ports; `box` is grouped, `bend` says how far each line leads aside.
 
     The straightest line of a box, if it is nearly straight, keeps the middle, so that chains have no kinks.
     """
@@ -144,8 +146,8 @@ def _port_offsets(box: Ints, lean: Floats, width: Floats) -> Floats:
     sizes = np.diff(np.r_[starts, len(box)])
     group = np.repeat(np.arange(len(starts)), sizes)
     index = np.arange(len(box)) - starts[group]
-    straightest = np.minimum.reduceat(np.abs(lean), starts)
-    at_pivot = np.abs(lean) == straightest[group]
+    straightest = np.minimum.reduceat(bend, starts)
+    at_pivot = bend == straightest[group]
     pivot = np.minimum.reduceat(np.where(at_pivot, index, len(box)), starts)
     centre = np.where(straightest < PORT_STEP, pivot, (sizes - 1) / 2)
     reach = np.maximum(np.maximum(centre, sizes - 1 - centre), 1.0)
@@ -155,32 +157,13 @@ def _port_offsets(box: Ints, lean: Floats, width: Floats) -> Floats:
     return offsets
 
 
-def _labels(
-    graph: LayeredGraph, data: LayoutInput, top_x: Floats, bottom_x: Floats, layers: Bands
-) -> tuple[Floats, Ints]:
-    """One label a net: below its source or, where a box has several outputs, at the far end of the first line."""
+def _labels(graph: LayeredGraph, data: LayoutInput, top_x: Floats, layers: Bands) -> tuple[Floats, Ints]:
+    """A label right below each box, beside its rightmost line that has one: there is room kept for it, and no line."""
     edges = np.flatnonzero((graph.edge_top < graph.boxes) & (data.label_width[graph.edge_net] > 0))
-    nets, first = np.unique(graph.edge_net[edges], return_index=True)
+    edges = edges[np.lexsort((-top_x[edges], graph.edge_top[edges]))]
+    source, first = np.unique(graph.edge_top[edges], return_index=True)
     edges = edges[first]
-    source = graph.edge_top[edges]
-    outputs = np.bincount(source, minlength=graph.boxes)[source] if len(source) else np.zeros(0, np.int64)
     layer = graph.layer[source]
     bottom = layers.top[layer] + data.height[source]
-    near = np.stack([top_x[edges] + LABEL_OFFSET, (bottom + layers.slant[layer]) / 2 + 1.0], 1)
-    far = np.stack([bottom_x[edges] + LABEL_OFFSET, layers.top[layer + 1] - LABEL_BAND / 2 - 3.0], 1)
-    places = np.where((outputs > 1)[:, None], far, near)
-    keep = _apart(places, data.label_width[nets])
-    return places[keep], nets[keep]
-
-
-def _apart(places: Floats, widths: Floats) -> Bools:
-    """Drop labels that would run into the one to their left on the same line."""
-    keep = np.ones(len(places), bool)
-    row, end = -1.0, 0.0
-    for i in np.lexsort((places[:, 0], np.rint(places[:, 1] / LABEL_BAND))).tolist():
-        y = round(places[i, 1] / LABEL_BAND)
-        if y == row and places[i, 0] < end:
-            keep[i] = False
-            continue
-        row, end = y, places[i, 0] + widths[i]
-    return keep
+    places = np.stack([top_x[edges] + LABEL_OFFSET, (bottom + layers.slant[layer]) / 2 + 1.0], 1)
+    return places, graph.edge_net[edges]
