@@ -26,7 +26,7 @@ def linear_regressor(
     intercepts: list[float] | None = None,
     targets: int = 1,
     post_transform: str = "NONE",
-) -> np.ndarray:
+) -> Any:
     """``x @ coefficients' + intercepts`` (LinearRegressor 1)."""
     y = _features(x) @ np.array(coefficients or [], np.float32).reshape(targets, -1).T
     return transformed(y if not intercepts else y + np.array(intercepts, np.float32), post_transform)

@@ -216,7 +216,7 @@ def tree_ensemble_regressor(
     n_targets: int | None = None,
     aggregate_function: str = "SUM",
     post_transform: str = "NONE",
-) -> np.ndarray:
+) -> Any:
     """Leaf weights of all trees put together for each row of x [N, F]; float32 [N, targets] (version 3)."""
     targets = n_targets or max(target_ids, default=0) + 1
     forest = _NodeLists(
@@ -306,7 +306,7 @@ def tree_ensemble(
     n_targets: int = 1,
     aggregate_function: int = 1,
     post_transform: int = 0,
-) -> np.ndarray:
+) -> Any:
     """Leaf weights of all trees put together for each row of x [N, F], [N, targets] in its dtype (version 5)."""
     nodes, leaves = len(nodes_featureids), len(leaf_targetids)
     own = np.arange(nodes, nodes + leaves)
