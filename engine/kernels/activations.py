@@ -11,6 +11,7 @@ from engine.kernels.special import erf
 
 
 @kernel("Relu", 1, 6, 13, 14)
+@in_float32
 def relu(ctx: KernelContext, x: Array) -> Array:
     return ctx.xp.maximum(x, x.dtype.type(0))
 
@@ -160,9 +161,10 @@ def clip_attributes(ctx: KernelContext, x: Array, *, min: float | None = None, m
 
 
 @kernel("Clip", 11, 12, 13)
+@in_float32
 def clip(ctx: KernelContext, x: Array, low: Array | None = None, high: Array | None = None) -> Array:
     """Values held within [low, high]; where low > high all become high. NaN stays NaN."""
-    if low is not None and high is not None and x.dtype.kind != "V":
+    if low is not None and high is not None:
         return ctx.xp.clip(x, low, high)
     if low is not None:
         x = ctx.xp.maximum(x, low)

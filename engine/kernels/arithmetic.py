@@ -146,7 +146,7 @@ def reciprocal(ctx: KernelContext, x: Array) -> Array:
 def erf(ctx: KernelContext, x: Array) -> Array:
     """The error function; integers give its value truncated."""
     if x.dtype.kind in "iu":
-        return ctx.xp.sign(x) * 0  # |erf| < 1
+        return x * 0  # |erf| < 1
     return error_function(ctx.xp, x)
 
 

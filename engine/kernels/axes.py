@@ -45,6 +45,11 @@ def on_axis(vector: Array, axis: int, rank: int) -> Array:
     return vector.reshape((-1,) + (1,) * (rank - axis - 1))
 
 
+def zero_of(dtype: np.dtype) -> Any:
+    """What fills space of that dtype: 0, or the empty string."""
+    return "" if dtype.kind == "O" else dtype.type(0)
+
+
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape that several shapes broadcast to (ValueError where they don't)."""
     return np.broadcast_shapes(*(tuple(int(d) for d in s) for s in shapes))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.axes import Array, along, as_ints, normalize_axes, normalize_axis
+from engine.kernels.axes import Array, along, as_ints, normalize_axes, normalize_axis, zero_of
 from engine.kernels.registry import KernelContext, kernel
 
 _LATE = (21, 23, 24, 25)
@@ -120,7 +120,7 @@ def pad(
     ctx: KernelContext, x: Array, pads: np.ndarray, value: np.ndarray | None = None, axes: np.ndarray | None = None, *,
     mode: str = "constant",
 ) -> Array:  # fmt: skip
-    fill = x.dtype.type(0) if value is None or value.size == 0 else value.reshape(-1)[0]
+    fill = zero_of(x.dtype) if value is None or value.size == 0 else value.reshape(-1)[0]
     amounts = as_ints(pads)
     which = normalize_axes(as_ints(axes), x.ndim) if axes is not None else tuple(range(x.ndim))
     widths = [(0, 0)] * x.ndim
@@ -170,7 +170,7 @@ def center_crop_pad(ctx: KernelContext, x: Array, shape: np.ndarray, *, axes: li
         more = wanted - x.shape[axis]
         before = more // 2 if more > 0 else -(-more // 2)
         widths[axis] = (before, more - before)
-    return pad_widths(ctx.xp, x, widths, "constant", x.dtype.type(0))
+    return pad_widths(ctx.xp, x, widths, "constant", zero_of(x.dtype))
 
 
 @kernel("ReverseSequence", 10, 28)

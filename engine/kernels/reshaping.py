@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from engine.kernels.axes import Array, as_ints, broadcast_shapes, normalize_axes
+from engine.kernels.axes import Array, as_ints, broadcast_shapes, normalize_axes, zero_of
 from engine.kernels.registry import KernelContext, kernel
 
 _LATE = (21, 23, 24, 25)
@@ -131,4 +131,4 @@ def trilu(ctx: KernelContext, x: Array, k: np.ndarray | None = None, *, upper: i
     rows, columns = x.shape[-2:]
     distance = ctx.xp.arange(columns)[None, :] - ctx.xp.arange(rows)[:, None]
     kept = distance >= offset if upper else distance <= offset
-    return ctx.xp.where(kept, x, x.dtype.type(0))
+    return ctx.xp.where(kept, x, zero_of(x.dtype))

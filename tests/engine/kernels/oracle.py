@@ -3,16 +3,18 @@
 `run(...)` gives our outputs, `run_ort(...)` those of ONNX Runtime, `check(...)` compares the two. Models run here
 through a small evaluator, so that a kernel is tested without the session.
 """
+
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import helper
 
 import engine.kernels
 from engine.errors import CannotRunError
@@ -50,12 +52,18 @@ class Context:
         return self.evaluator.run_graph(graph, inputs)
 
 
+@functools.cache
+def registry() -> KernelRegistry:
+    """The shared library's kernels."""
+    return KernelRegistry(engine.kernels.library())
+
+
 class Evaluator:
     """Runs the graph of a model node by node with the shared library's kernels."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.registry = KernelRegistry(engine.kernels.library())
+        self.registry = registry()
         self.values: dict[Tensor, Value] = {}
 
     def run(self, feeds: Mapping[str, Value]) -> list[Value]:
@@ -173,6 +181,3 @@ def assert_same(ours: Any, theirs: Any, rtol: float = 1e-6, atol: float = 1e-7) 
     else:
         wide = ours.dtype if ours.dtype.kind in "iu" else np.dtype(complex if ours.dtype.kind == "c" else float)
         np.testing.assert_allclose(ours.astype(wide), theirs.astype(wide), rtol=rtol, atol=atol)
-
-
-FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
