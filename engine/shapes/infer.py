@@ -229,8 +229,8 @@ class Inference:
         if declared.shape is None:
             return replace(fact, type=filled)
         if filled.shape is None:
-            filled = self._without_gaps(replace(filled, shape=declared.shape), tensor, fact.because)
-            return Fact(filled, fact.value, f"as the file declares it: {fact.because}")
+            opened = self._without_gaps(replace(filled, shape=declared.shape), tensor, fact.because)
+            return Fact(opened, fact.value, f"as the file declares it: {fact.because}")
         unknown = first_unknown(filled)
         if unknown and len(declared.shape) == len(filled.shape):
             pairs = zip(filled.shape, declared.shape, strict=True)

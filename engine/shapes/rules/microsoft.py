@@ -173,7 +173,7 @@ def embed_layer_normalization(call: Call) -> list[Any]:
 
 @rule("Attention", domain=MS)
 def attention(call: Call) -> list[Any]:
-    """[batch, sequence, values] of [batch, sequence, input] and weights [input, q + k + v], and keys and values kept."""
+    """[batch, sequence, values] of [batch, sequence, input] and weights [input, q + k + v]; keys and values kept."""
     x, w = call.rank_at_least(0, 3), call.rank_at_least(1, 2)
     return _fused_attention(call, x, w, call.dtype(0), past_slot=4)
 

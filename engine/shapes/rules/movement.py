@@ -158,6 +158,7 @@ def slice_length(length: Dim, start: Dim, end: Dim) -> Dim:
     N - 2, not ``max(N - 2, 0)``.
     """
     stop: Dim
+    cut: Dim
     if isinstance(end, int) and end >= _ENDLESS:
         stop, cut = length, 0
     elif _is_negative(end):

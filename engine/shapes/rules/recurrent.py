@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.dims import Dim
 from engine.shapes.call import Call
-from engine.shapes.facts import Out
+from engine.shapes.facts import KnownShape, Out
 from engine.shapes.registry import rule
 
 
@@ -23,6 +23,8 @@ def recurrent_outputs(call: Call, x: tuple[Dim, ...], r: tuple[Dim, ...] | None)
     if not hidden:
         hidden = r[-1] if r else call.unknown_dim("hidden", "neither hidden_size nor the weights tell it")
     dtype = call.dtype(0)
+    y: KnownShape
+    last: KnownShape
     if call.attr("layout", 0):
         batch, sequence = x[0], x[1]
         y, last = (batch, sequence, directions, hidden), (batch, directions, hidden)

@@ -1,0 +1,70 @@
+"""From symbolic types to concrete ones, once the symbols have values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.dims import Dim, DimTooComplex, Expr, Shape, Substitution
+from engine.graph.ir import Model
+from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type
+from engine.shapes.inputs import input_types
+
+
+class Binder:
+    """Gives symbols values in many shapes and types; each distinct dim is computed once."""
+
+    __slots__ = ("_known", "_substitute")
+
+    def __init__(self, bindings: Mapping[str, int]) -> None:
+        self._substitute = Substitution(dict(bindings))
+        self._known: dict[Expr, Dim | None] = {}
+
+    def dim(self, dim: Dim | None) -> Dim | None:
+        """The dim under the bindings: an int where all its symbols have one. No length is below 0.
+
+        None stays None, as does a dim that these bindings make meaningless (a division by zero).
+        """
+        if dim is None or isinstance(dim, int):
+            return dim
+        if dim not in self._known:
+            try:
+                value = self._substitute(dim)
+                self._known[dim] = max(value, 0) if isinstance(value, int) else value
+            except (ZeroDivisionError, DimTooComplex):
+                self._known[dim] = None
+        return self._known[dim]
+
+    def shape(self, shape: Shape | None) -> Shape | None:
+        """A shape with every dim bound."""
+        return None if shape is None else tuple(map(self.dim, shape))
+
+    def type(self, type_: Type | None) -> Type | None:
+        """A type with every dim bound."""
+        if isinstance(type_, TensorType):
+            return type_.with_shape(self.shape(type_.shape))
+        if isinstance(type_, (SequenceType, OptionalType)):
+            return type(type_)(self.type(type_.element))
+        if isinstance(type_, MapType):
+            return MapType(type_.key, self.type(type_.value))
+        return None
+
+
+def bind_shape(shape: Shape | None, bindings: Mapping[str, int]) -> Shape | None:
+    """A shape under bindings; for many shapes use one `Binder`."""
+    return Binder(bindings).shape(shape)
+
+
+def bind_type(type_: Type | None, bindings: Mapping[str, int]) -> Type | None:
+    """A type under bindings; for many types use one `Binder`."""
+    return Binder(bindings).type(type_)
+
+
+def bindings_from(model: Model, shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    """Values of the input symbols that inputs of these shapes, by name, give; the first input to use one decides."""
+    found: dict[str, int] = {}
+    for tensor, type_ in input_types(model).items():
+        if isinstance(type_, TensorType) and type_.shape is not None and tensor.name in shapes:
+            for dim, size in zip(type_.shape, shapes[tensor.name]):
+                if isinstance(dim, Expr) and dim.symbols() == (str(dim),):
+                    found.setdefault(str(dim), int(size))
+    return found
