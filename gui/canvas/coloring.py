@@ -1,4 +1,4 @@
-"""Header colours of the boxes in the current colouring, and the legend that explains them. No Qt."""
+"""Header colours of the boxes in the current colouring, and the legend that explains them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from PySide6.QtGui import QColor
 
 from engine.graph.ir import Node
 from gui.canvas.geometry import CATEGORIES
@@ -36,6 +37,25 @@ class Coloring:
     colors: list[str]
     index: Ints
     legend: Legend | None = None
+
+
+def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None) -> Coloring:
+    """The colouring of a mode of `GraphPicture.set_colors`."""
+    if mode == "category":
+        return by_category(scene)
+    if mode == "dtype":
+        return by_dtype(scene)
+    given = values or {}
+    if all(isinstance(value, QColor) for value in given.values()) and given:
+        return by_color(scene, mode, {n: v.name() for n, v in given.items() if isinstance(v, QColor)})
+    if mode == "provider":
+        return by_name(scene, "Provider", {node: str(value) for node, value in given.items()})
+    numbers = {node: float(value) for node, value in given.items() if isinstance(value, int | float | np.number)}
+    if len(numbers) != len(given):
+        raise ValueError(f"colouring by {mode} needs a number for each node")
+    if mode == "error":
+        return by_number(scene, "Relative difference from CPU", numbers, logarithmic=True)
+    return by_number(scene, "Time per node" if mode == "time" else mode, numbers, unit="ms")
 
 
 def by_category(scene: Scene) -> Coloring:
