@@ -154,6 +154,11 @@ class JobRunner(QObject):
         """Number of jobs that have not delivered yet."""
         return len(self._jobs)
 
+    @property
+    def idle(self) -> bool:
+        """Whether no function runs any more, delivered or not."""
+        return self._pool.activeThreadCount() == 0
+
     def cancel_all(self) -> None:
         for job in self._jobs:
             job.cancel()

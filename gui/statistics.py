@@ -52,7 +52,8 @@ def summarize(array: np.ndarray, check: Callable[[], None] = lambda: None) -> St
             low, high = min(low, float(good.min())), max(high, float(good.max()))
             # Chan, Golub and LeVeque (1979): moments of two parts from those of each.
             part, total = float(good.mean()), finite + good.size
-            spread += float(((good - part) ** 2).sum()) + (part - mean) ** 2 * finite * good.size / total
+            with np.errstate(over="ignore"):  # numbers near the largest have an infinite deviation
+                spread += float(((good - part) ** 2).sum()) + (part - mean) ** 2 * finite * good.size / total
             mean += (part - mean) * good.size / total
             finite = total
     if not finite:
@@ -71,18 +72,20 @@ def _histogram(
     whole = array.dtype.kind in "biu"
     if whole and high - low < BINS:
         bins, low, high = int(high - low) + 1, low - 0.5, high + 0.5
-    elif not high > low or not np.isfinite(high - low):
-        middle = low / 2 + high / 2
-        reach = max(abs(high - middle) if np.isfinite(high - middle) else abs(middle), abs(middle) * 1e-3, 0.5)
-        low, high = max(middle - reach, -1e308 / 2), min(middle + reach, 1e308 / 2)
-    edges = np.linspace(low, high, bins + 1)
-    if np.any(np.diff(edges) <= 0):  # the range is too narrow for its numbers to be told apart
-        edges = np.linspace(low - 0.5, high + 0.5, bins + 1)
+    edges = _edges(low, high, bins)
+    if np.any(np.diff(edges) <= 0):  # one value, or so narrow a range that its numbers can't be told apart
+        room, largest = max(abs(low) * 1e-3, 0.5), float(np.finfo(np.float64).max)
+        edges = _edges(max(low - room, -largest), min(high + room, largest), bins)
     counts = np.zeros(bins, np.int64)
     for chunk in _chunks(array):
         check()
         counts += np.histogram(chunk[np.isfinite(chunk)], edges)[0]
     return counts, edges
+
+
+def _edges(low: float, high: float, bins: int) -> np.ndarray:
+    """Equal bins; halved on the way, since the width of the whole range of float64 is none of its numbers."""
+    return np.linspace(low / 2, high / 2, bins + 1) * 2
 
 
 def _chunks(array: np.ndarray) -> Iterator[np.ndarray]:

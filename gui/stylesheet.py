@@ -60,6 +60,14 @@ QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTe
     { border-color: @accent; }
 QLineEdit[invalid="true"], QSpinBox[invalid="true"] { border-color: @error; }
 QComboBox::drop-down { border: none; width: 18px; }
+QComboBox::down-arrow { image: url(@icon/down-@name.svg); width: 11px; height: 11px; }
+QSpinBox, QDoubleSpinBox { padding-right: 18px; }
+QSpinBox::up-button, QDoubleSpinBox::up-button { border: none; background: transparent; width: 16px;
+    subcontrol-origin: border; subcontrol-position: top right; }
+QSpinBox::down-button, QDoubleSpinBox::down-button { border: none; background: transparent; width: 16px;
+    subcontrol-origin: border; subcontrol-position: bottom right; }
+QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { image: url(@icon/up-@name.svg); width: 9px; height: 9px; }
+QSpinBox::down-arrow, QDoubleSpinBox::down-arrow { image: url(@icon/down-@name.svg); width: 9px; height: 9px; }
 QComboBox QAbstractItemView { background: @window; border: 1px solid @line; selection-background-color: @selection;
     selection-color: @text; }
 QCheckBox, QRadioButton, QLabel { color: @text; }
@@ -67,7 +75,7 @@ QCheckBox::indicator, QAbstractItemView::indicator { width: 13px; height: 13px; 
     border: 1px solid @neutral; border-radius: 3px; }
 QCheckBox::indicator:hover, QCheckBox::indicator:focus, QAbstractItemView::indicator:hover { border-color: @accent; }
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked { background: @accent; border-color: @accent;
-    image: url(@check); }
+    image: url(@icon/check-@name.svg); }
 QCheckBox::indicator:disabled, QAbstractItemView::indicator:disabled { border-color: @line; }
 QLabel[role="muted"] { color: @muted; }
 QLabel[role="heading"] { color: @muted; font-weight: 600; }
@@ -89,6 +97,7 @@ QHeaderView { background: @window; border: none; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @line;
     padding: 5px 6px; }
 QAbstractScrollArea::corner { background: @window; border: none; }
+QHeaderView::section:vertical { border: none; padding: 0 6px; }
 QTableCornerButton::section { background: @window; border: none; border-bottom: 1px solid @line; }
 QGroupBox { border: none; margin-top: 18px; color: @muted; font-weight: 600; }
 QGroupBox::title { subcontrol-origin: margin; left: 0; }
@@ -119,8 +128,7 @@ QFrame#dropTarget[active="true"] { border-color: @accent; background: @selection
 
 def stylesheet(theme: Theme) -> str:
     """The style sheet with the theme's colours filled in."""
-    check = resources.path(f"icons/check-{theme.name}.svg").as_posix()
-    text = _TEMPLATE.replace("@check", check)
+    text = _TEMPLATE.replace("@icon", resources.path("icons").as_posix())
     for role in sorted(type(theme).__slots__, key=len, reverse=True):
         text = text.replace("@" + role, str(getattr(theme, role)))
     return text

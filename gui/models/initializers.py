@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.graph.ir import Graph, Tensor, ValueSource
-from engine.graph.types import TensorType
 from gui.models.table import Column, Style
 from gui.text import bytes_text, dtype_text, shape_of_type, shape_text
 
@@ -48,8 +47,16 @@ class FusionRow:
         )
 
     @property
-    def stored(self) -> str:
-        return shape_text(self.tensor.data.dims) if self.tensor.data else ""
+    def shape(self) -> str:
+        """The shape of the stored data, which decides, or what is declared where nothing is stored."""
+        return shape_text(self.tensor.data.dims) if self.tensor.data else shape_of_type(self.tensor.stored_type)
+
+    @property
+    def declared(self) -> str:
+        """The shape that the graph input of a stored tensor declares, where it reads differently."""
+        is_input = self.tensor.source in (ValueSource.OVERRIDABLE, ValueSource.CONSTANT)
+        text = shape_of_type(self.tensor.stored_type) if is_input else ""
+        return "" if text == self.shape else text
 
     @property
     def dtype(self) -> str:
@@ -70,21 +77,15 @@ def _kind_style(row: FusionRow) -> Style:
     return Style("accent") if row.tensor.source is ValueSource.INPUT else Style("muted")
 
 
-def _declared(row: FusionRow) -> str:
-    if row.tensor.stored_type is not None and not isinstance(row.tensor.stored_type, TensorType):
-        return shape_of_type(row.tensor.stored_type)
-    is_input = row.tensor.source in (ValueSource.INPUT, ValueSource.OVERRIDABLE, ValueSource.CONSTANT)
-    return shape_of_type(row.tensor.stored_type) if is_input else ""
-
-
+NAME, KIND, DTYPE, SHAPE, DECLARED, SIZE, USERS = range(7)
 COLUMNS = (
     Column("name", lambda r: r.name),
     Column("kind", lambda r: r.kind, _kind_style, tip=lambda r: r.why),
     Column("dtype", lambda r: r.dtype, Style("muted", mono=True)),
-    Column("declared", _declared, lambda r: Style("error" if r.disagrees else "text", mono=True),
-           heading_tip="Shape that the graph input declares"),
-    Column("stored", lambda r: r.stored, lambda r: Style("error" if r.disagrees else "text", mono=True),
-           heading_tip="Shape of the stored data, which decides"),
+    Column("shape", lambda r: r.shape, lambda r: Style("error" if r.disagrees else "text", mono=True),
+           heading_tip="Shape of the stored data, which decides; of the declaration where nothing is stored"),
+    Column("declared", lambda r: r.declared, lambda r: Style("error" if r.disagrees else "muted", mono=True),
+           heading_tip="What the graph input of a stored tensor declares, where it differs"),
     Column("size", lambda r: bytes_text(r.tensor.data.nbytes) if r.tensor.data else "", Style("muted"), right=True,
            key=lambda r: r.tensor.data.nbytes if r.tensor.data else -1),
     Column("users", lambda r: str(len(r.tensor.consumers)), Style("muted"), right=True,

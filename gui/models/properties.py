@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from engine.dtypes import BY_CODE
 from engine.graph.data import SparseData, TensorData
+from engine.graph.fusion import data_type
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
-from engine.graph.types import TensorType
 from gui.canvas.labels import attribute_text
 from gui.canvas.palette import category_of
 from gui.document import Document, RunState
@@ -199,7 +199,7 @@ def _value(label: str, tensor: Tensor, run: RunState | None) -> Line:
     if observed is not None:
         line.detail, line.detail_style = f"{type_text(observed)}  observed", FACT
     elif tensor.data is not None:
-        line.detail = f"{type_text(_data_type(tensor.data))}  {bytes_text(tensor.data.nbytes)}"
+        line.detail = f"{type_text(data_type(tensor))}  {bytes_text(tensor.data.nbytes)}"
         line.detail_style = FACT
     elif tensor.inferred_type is not None and tensor.inferred_type != tensor.stored_type:
         line.detail, line.detail_style = type_text(tensor.inferred_type), INFERRED
@@ -209,10 +209,6 @@ def _value(label: str, tensor: Tensor, run: RunState | None) -> Line:
         line.label, line.value = line.value, line.detail
         line.style, line.detail = line.detail_style, ""
     return line
-
-
-def _data_type(data: TensorData | SparseData) -> TensorType:
-    return TensorType(data.dtype, data.dims, isinstance(data, SparseData))
 
 
 # A tensor

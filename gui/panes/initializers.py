@@ -8,7 +8,7 @@ from PySide6.QtCore import Slot
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.document import Document
-from gui.models.initializers import COLUMNS, FusionRow, fusion_rows
+from gui.models.initializers import COLUMNS, DECLARED, FusionRow, fusion_rows
 from gui.table_pane import TablePane
 from gui.text import bytes_text, plural
 
@@ -18,7 +18,7 @@ class InitializersPane(TablePane):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Initializers")
-        self.view.set_widths(22, 15, 5, 14, 14, 9, 6)
+        self.view.set_widths(18, 15, 5, 13, 13, 9, 6)
         document.graph_changed.connect(self._show_graph)
         self._show_graph(document.graph)
 
@@ -41,3 +41,4 @@ class InitializersPane(TablePane):
         size = sum(row.tensor.data.nbytes for row in rows if row.tensor.data is not None)
         self.summary.setText(f"{plural(inputs, 'input')} · {len(rows) - inputs:,} stored, {bytes_text(size)}")
         self.set_rows(rows)
+        self.view.setColumnHidden(DECLARED, not any(row.declared for row in rows))

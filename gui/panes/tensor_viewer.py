@@ -192,7 +192,7 @@ class TensorPane(QWidget):
             self.values.set_plane(array, fixed)
         except IndexError:  # elements of a sequence differ in shape, and this one is smaller
             self.values.set_plane(None)
-        self._table.resizeColumnsToContents()
+        self._table.horizontalHeader().setDefaultSectionSize(_column_width(self._table))
         note = loaded.note
         if array is not None:
             note = " ".join(filter(None, (_describe(self._shown, array), loaded.note)))
@@ -234,7 +234,6 @@ def _values_table(model: ValuesModel) -> QTableView:
     table.verticalHeader().setDefaultSectionSize(round(table.fontMetrics().height() * 1.35))
     table.verticalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    table.horizontalHeader().setResizeContentsPrecision(0)
     table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     table.setWordWrap(False)
     table.setShowGrid(False)
@@ -258,6 +257,14 @@ def _values_table(model: ValuesModel) -> QTableView:
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     table.customContextMenuRequested.connect(open_menu)
     return table
+
+
+def _column_width(table: QTableView) -> int:
+    """One width for all columns, so that turning an index moves nothing: that of the widest of the first cells."""
+    model = table.model()
+    cells = ((r, c) for r in range(min(model.rowCount(), 16)) for c in range(min(model.columnCount(), 16)))
+    longest = max((len(str(model.index(r, c).data())) for r, c in cells), default=1)
+    return table.fontMetrics().averageCharWidth() * (min(max(longest, 4), 40) + 2)
 
 
 def _why_nothing(tensor: Tensor | None) -> str:

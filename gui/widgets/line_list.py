@@ -107,7 +107,7 @@ class LineDelegate(QStyledItemDelegate):
         font = ui_font()
         font.setBold(True)
         metrics = QFontMetrics(font)
-        width = min(metrics.horizontalAdvance(line.label) + 14, rect.width() // 2)
+        width = min(metrics.horizontalAdvance(line.label) + 16, rect.width() // 2)
         height = round(metrics.height() * 1.3)
         badge = QRect(rect.left(), rect.center().y() - height // 2 + 2, width, height)
         is_category = line.badge_color.startswith("#")
@@ -116,7 +116,7 @@ class LineDelegate(QStyledItemDelegate):
         painter.setBrush(QColor(line.badge_color) if is_category else theme.color("selection"))
         painter.drawRoundedRect(QRectF(badge), 4, 4)
         ink = QColor("white") if is_category else theme.color("accent")
-        _text(painter, badge.adjusted(7, 0, -7, 0), line.label, font, ink)
+        _text(painter, badge.adjusted(7, 0, -5, 0), line.label, font, ink)
         name = QRect(badge.right() + 10, badge.top(), rect.right() - badge.right() - 10, height)
         _text(painter, name, line.value, ui_font(), theme.color("text"))
 

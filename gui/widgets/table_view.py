@@ -107,6 +107,7 @@ class TableView(QTableView):
         self.customContextMenuRequested.connect(self._open_menu)
         self._set_up_headers()
         self.selectionModel().currentRowChanged.connect(self._current_changed)
+        self.clicked.connect(self._clicked)
         on_theme(self._set_theme)
 
     def _set_up_headers(self) -> None:
@@ -158,6 +159,11 @@ class TableView(QTableView):
     def _current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if current.isValid() and not self._showing:
             self.picked.emit(current.data(ITEM_ROLE))
+
+    @Slot(QModelIndex)
+    def _clicked(self, index: QModelIndex) -> None:
+        """A row may be current on behalf of something else; clicking it means the row itself."""
+        self.picked.emit(index.data(ITEM_ROLE))
 
     @Slot(int)
     def _sort_by(self, column: int) -> None:

@@ -1,0 +1,135 @@
+"""Jobs: where they run, what they deliver, and what cancelling leaves undelivered."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QThread
+from pytestqt.qtbot import QtBot
+
+from engine.errors import RunCancelled
+from gui.jobs import JobRunner, Task
+
+
+@pytest.fixture
+def runner(qtbot: QtBot) -> JobRunner:
+    runner = JobRunner()
+    yield runner
+    assert runner.shutdown(5000)
+
+
+def test_runs_elsewhere_and_delivers_here(qtbot: QtBot, runner: JobRunner) -> None:
+    here = QThread.currentThread()
+    seen: list[object] = []
+
+    def work(task: Task) -> str:
+        seen.append(QThread.currentThread() is here)
+        return "result"
+
+    def deliver(result: str) -> None:
+        seen.extend([result, QThread.currentThread() is here])
+
+    job = runner.start(work, deliver)
+    with qtbot.waitSignal(job.finished):
+        pass
+    assert seen == [False, "result", True]
+    assert runner.active == 0
+
+
+def test_failure_is_delivered(qtbot: QtBot, runner: JobRunner) -> None:
+    errors: list[Exception] = []
+
+    def work(task: Task) -> None:
+        raise ValueError("no")
+
+    with qtbot.waitSignal(runner.start(work, None, errors.append).finished):
+        pass
+    assert [str(error) for error in errors] == ["no"]
+
+
+def test_failure_nobody_handles_reaches_excepthook(qtbot: QtBot, runner: JobRunner) -> None:
+    def work(task: Task) -> None:
+        raise ValueError("unhandled")
+
+    with qtbot.captureExceptions() as caught, qtbot.waitSignal(runner.start(work).finished):
+        pass
+    assert [str(error) for _, error, _ in caught] == ["unhandled"]
+
+
+@pytest.mark.parametrize("how", ["check", "engine"])
+def test_cancelled_job_delivers_nothing(qtbot: QtBot, runner: JobRunner, how: str) -> None:
+    started = threading.Event()
+    delivered: list[object] = []
+
+    def work(task: Task) -> str:
+        started.set()
+        while not task.cancelled():
+            time.sleep(0.001)
+        if how == "check":
+            task.check()
+        raise RunCancelled("stopped")
+
+    job = runner.start(work, delivered.append, delivered.append)
+    assert started.wait(5)
+    with qtbot.waitSignal(job.finished):
+        job.cancel()
+    assert delivered == []
+
+
+def test_result_that_comes_after_cancelling_is_dropped(qtbot: QtBot, runner: JobRunner) -> None:
+    release = threading.Event()
+    delivered: list[object] = []
+
+    def work(task: Task) -> str:
+        release.wait(5)
+        return "late"
+
+    job = runner.start(work, delivered.append)
+    job.cancel()
+    with qtbot.waitSignal(job.finished):
+        release.set()
+    assert delivered == []
+
+
+def test_progress_is_throttled_but_the_last_report_comes(qtbot: QtBot, runner: JobRunner) -> None:
+    seen: list[tuple[str, int, int]] = []
+
+    def work(task: Task) -> None:
+        for done in range(10_001):
+            task.report("counting", done, 10_000)
+
+    job = runner.start(work)
+    job.progress.connect(lambda *report: seen.append(report))
+    with qtbot.waitSignal(job.finished):
+        pass
+    assert seen[-1] == ("counting", 10_000, 10_000)
+    assert len(seen) < 1000
+
+
+def test_shutdown_waits_for_functions(qtbot: QtBot) -> None:
+    runner = JobRunner()
+    ended = threading.Event()
+
+    def work(task: Task) -> None:
+        while not task.cancelled():
+            time.sleep(0.001)
+        ended.set()
+
+    job = runner.start(work)
+    assert runner.shutdown(5000)
+    assert ended.is_set()
+    assert job.cancelled
+    QCoreApplication.processEvents()
+
+
+def test_shutdown_gives_up_after_its_time(qtbot: QtBot) -> None:
+    runner = JobRunner()
+    release = threading.Event()
+    runner.start(lambda task: release.wait(10))
+    start = time.monotonic()
+    assert not runner.shutdown(50)
+    assert time.monotonic() - start < 2
+    release.set()
+    assert runner.shutdown(5000)
