@@ -2,12 +2,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from engine.memory import available_bytes, format_bytes
+
 Array = Any
 """An array of the provider's module: `numpy.ndarray`, `cupy.ndarray`."""
+
+_ALWAYS_FREE = 1 << 26
 
 
 def normalize_axis(axis: int, rank: int) -> int:
@@ -48,6 +53,22 @@ def on_axis(vector: Array, axis: int, rank: int) -> Array:
 def zero_of(dtype: np.dtype) -> Any:
     """What fills space of that dtype: 0, or the empty string."""
     return "" if dtype.kind == "O" else dtype.type(0)
+
+
+def check_allocation(shape: Iterable[int], dtype: np.dtype) -> tuple[int, ...]:
+    """The shape as a tuple, where a result of that size fits the free memory.
+
+    Operators whose result is as large as a number in their input ask first: the system hands out pages it lacks.
+
+    Raises
+    ------
+    MemoryError: saying how much is needed and how much is free.
+    """
+    dims = tuple(int(d) for d in shape)
+    needed = prod(dims) * dtype.itemsize
+    if needed > _ALWAYS_FREE and needed > available_bytes():
+        raise MemoryError(f"{list(dims)} needs {format_bytes(needed)}, and {format_bytes(available_bytes())} are free")
+    return dims
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:

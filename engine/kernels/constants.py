@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.dtypes import from_code
 from engine.errors import UnsupportedError
-from engine.kernels.axes import Array, as_ints
+from engine.kernels.axes import Array, as_ints, check_allocation
 from engine.kernels.precision import wide
 from engine.kernels.registry import KernelContext, kernel
 
@@ -49,7 +49,7 @@ def constant(
 @kernel("ConstantOfShape", 9, 20, 21, 23, 24, 25, host_inputs=(0,))
 def constant_of_shape(ctx: KernelContext, shape: np.ndarray, *, value: np.ndarray | None = None) -> Array:
     fill = np.zeros(1, np.float32) if value is None else value.reshape(-1)
-    return ctx.xp.full(tuple(as_ints(shape)), fill[0], dtype=fill.dtype)
+    return ctx.xp.full(check_allocation(as_ints(shape), fill.dtype), fill[0], dtype=fill.dtype)
 
 
 @kernel("Shape", 1, 13)
@@ -77,6 +77,7 @@ def arange(ctx: KernelContext, start: Array, limit: Array, delta: Array, *, stas
         count = -((int(start.item()) - int(limit.item())) // int(step))
     else:
         count = math.ceil((float(limit.item()) - float(first)) / float(step))
+    check_allocation([count], np.dtype(np.int64))
     steps = ctx.xp.arange(max(count, 0)).astype(first.dtype)
     return (steps * step + first).astype(dtype, copy=False)
 

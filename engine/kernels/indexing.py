@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.axes import Array, as_ints, normalize_axis, on_axis
+from engine.kernels.axes import Array, as_ints, check_allocation, normalize_axis, on_axis
 from engine.kernels.registry import KernelContext, kernel
 
 
@@ -107,6 +107,7 @@ def one_hot_9(ctx: KernelContext, indices: Array, depth: np.ndarray, values: Arr
 def _one_hot(xp: Any, indices: Array, depth: int, values: Array, axis: int) -> Array:
     rank = indices.ndim + 1
     axis = normalize_axis(axis, rank)
+    check_allocation((*indices.shape, depth), values.dtype)
     hot = xp.expand_dims(indices, axis) == on_axis(xp.arange(depth), axis, rank)
     return xp.where(hot, values[1], values[0])
 

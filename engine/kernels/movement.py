@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.axes import Array, along, as_ints, normalize_axes, normalize_axis, zero_of
+from engine.kernels.axes import Array, along, as_ints, check_allocation, normalize_axes, normalize_axis, zero_of
 from engine.kernels.registry import KernelContext, kernel
 
 _LATE = (21, 23, 24, 25)
@@ -104,7 +104,7 @@ def slice_index(
 
 @kernel("Tile", 6, 13, host_inputs=(1,))
 def tile(ctx: KernelContext, x: Array, repeats: np.ndarray) -> Array:
-    return ctx.xp.tile(x, tuple(as_ints(repeats)))
+    return _tile(ctx.xp, x, as_ints(repeats))
 
 
 @kernel("Tile", 1, host_inputs=(1, 2))
@@ -112,7 +112,12 @@ def tile_1(ctx: KernelContext, x: Array, tiles: np.ndarray, axis: np.ndarray) ->
     """Version 1 repeats along one axis."""
     repeats = [1] * x.ndim
     repeats[normalize_axis(as_ints(axis)[0], x.ndim)] = as_ints(tiles)[0]
-    return ctx.xp.tile(x, tuple(repeats))
+    return _tile(ctx.xp, x, repeats)
+
+
+def _tile(xp: Any, x: Array, repeats: list[int]) -> Array:
+    check_allocation((d * r for d, r in zip(x.shape, repeats, strict=True)), x.dtype)
+    return xp.tile(x, tuple(repeats))
 
 
 @kernel("Pad", 11, 13, 18, 19, *_LATE, host_inputs=(1, 2, 3))
@@ -152,8 +157,9 @@ def pad_widths(xp: Any, x: Array, widths: Sequence[tuple[int, int]], mode: str, 
         widths = [(max(b, 0), max(a, 0)) for b, a in widths]
     if not any(w for pair in widths for w in pair):
         return x
+    shape = check_allocation((d + b + a for (b, a), d in zip(widths, x.shape)), x.dtype)
     if mode == "constant":
-        result = xp.full(tuple(d + b + a for (b, a), d in zip(widths, x.shape)), fill, dtype=x.dtype)
+        result = xp.full(shape, fill, dtype=x.dtype)
         result[tuple(slice(b, b + d) for (b, _), d in zip(widths, x.shape))] = x
         return result
     if mode not in ("reflect", "edge", "wrap"):

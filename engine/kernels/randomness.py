@@ -7,8 +7,10 @@ import zlib
 import numpy as np
 
 from engine.dtypes import BOOL, from_code
-from engine.kernels.axes import Array
+from engine.kernels.axes import Array, check_allocation
 from engine.kernels.registry import KernelContext, kernel
+
+_DRAWN = np.dtype(np.float64)
 
 
 def _generator(ctx: KernelContext, seed: float | None) -> np.random.RandomState:
@@ -29,7 +31,7 @@ def random_normal(
     ctx: KernelContext, *, shape: list[int], dtype: int = 1, mean: float = 0.0, scale: float = 1.0,
     seed: float | None = None,
 ) -> Array:  # fmt: skip
-    drawn = _generator(ctx, seed).standard_normal(tuple(shape)) * scale + mean
+    drawn = _generator(ctx, seed).standard_normal(check_allocation(shape, _DRAWN)) * scale + mean
     return np.asarray(drawn).astype(_numpy_dtype(dtype, np.dtype(np.float32)))
 
 
@@ -47,7 +49,7 @@ def random_uniform(
     ctx: KernelContext, *, shape: list[int], dtype: int = 1, low: float = 0.0, high: float = 1.0,
     seed: float | None = None,
 ) -> Array:  # fmt: skip
-    drawn = _generator(ctx, seed).random_sample(tuple(shape)) * (high - low) + low
+    drawn = _generator(ctx, seed).random_sample(check_allocation(shape, _DRAWN)) * (high - low) + low
     return np.asarray(drawn).astype(_numpy_dtype(dtype, np.dtype(np.float32)))
 
 
@@ -79,20 +81,20 @@ def multinomial(
 
 
 @kernel("Dropout", 1, 6, 7, 10)
-def dropout_inference(ctx: KernelContext, x: Array) -> tuple[Array, Array]:
+def dropout_inference(ctx: KernelContext, x: Array) -> Array | tuple[Array, Array]:
     """Before opset 12 dropout is for inference only here: the data, and a mask (bool since opset 10) of ones."""
     mask_dtype = BOOL.numpy if ctx.node.since_version >= 10 else x.dtype
-    return x, ctx.xp.ones(x.shape if len(ctx.node.outputs) > 1 else (0,), dtype=mask_dtype)
+    return (x, ctx.xp.ones(x.shape, dtype=mask_dtype)) if any(ctx.wanted[1:]) else x
 
 
 @kernel("Dropout", 12, 13, 22, generic=False)
 def dropout(
     ctx: KernelContext, x: Array, ratio: Array | None = None, training_mode: Array | None = None, *,
     seed: float | None = None,
-) -> tuple[Array, Array]:  # fmt: skip
+) -> Array | tuple[Array, Array]:  # fmt: skip
     """In training mode each element is dropped with probability `ratio` and the others are scaled to keep the mean."""
     share = 0.5 if ratio is None else float(ratio.reshape(-1)[0])
     if training_mode is None or not training_mode.reshape(-1)[0] or share == 0:
-        return x, np.ones(x.shape if len(ctx.node.outputs) > 1 else (0,), dtype=bool)
+        return (x, np.ones(x.shape, dtype=bool)) if any(ctx.wanted[1:]) else x
     mask = np.asarray(_generator(ctx, seed).random_sample(x.shape) >= share)
     return x * mask * x.dtype.type(1 / (1 - share)), mask

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.axes import Array, along, as_ints, normalize_axes, on_axis
+from engine.kernels.axes import Array, along, as_ints, check_allocation, normalize_axes, on_axis
 from engine.kernels.precision import HALF
 from engine.kernels.registry import KernelContext, kernel
 
@@ -115,6 +115,8 @@ def interpolate(xp: Any, x: Array, axes: Sequence[Axis], how: Interpolation) -> 
     moving = [a for a in axes if crop or a.size != a.length or a.scale != 1]
     if not moving:
         return x
+    sizes = {a.axis: a.size for a in moving}
+    check_allocation((sizes.get(i, d) for i, d in enumerate(x.shape)), dtype)
     if how.mode != "nearest" and (dtype in HALF or dtype.kind in "iu"):
         x = x.astype(np.float32)
     outside: list[tuple[int, np.ndarray]] = []

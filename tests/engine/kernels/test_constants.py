@@ -65,3 +65,15 @@ def test_range_of_fractions_and_halves() -> None:
 def test_eye_like() -> None:
     assert check("EyeLike", np.zeros((2, 3), np.int32), k=1, dtype=T.FLOAT).tolist() == [[0, 1, 0], [0, 0, 1]]
     assert check("EyeLike", np.zeros((2, 2), np.int32)).dtype == np.int32
+
+
+@pytest.mark.parametrize("op", ["ConstantOfShape", "Tile", "Pad", "Range", "OneHot", "Resize"])
+def test_results_beyond_the_free_memory_are_refused_before_they_are_allocated(op: str) -> None:
+    one, huge = np.ones(1, np.float32), np.array([1 << 42])
+    inputs = {
+        "ConstantOfShape": [huge], "Tile": [one, huge], "Pad": [one, np.array([0, 1 << 42])],
+        "Range": [np.array(0), huge.reshape(()), np.array(1)], "OneHot": [np.array([0]), huge, np.zeros(2, np.float32)],
+        "Resize": [one, None, None, huge],
+    }[op]  # fmt: skip
+    with pytest.raises(MemoryError, match=r"43980465111.* TiB.* free"):
+        run(op, *inputs)
