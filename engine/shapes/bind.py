@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from engine.dims import Dim, DimTooComplex, Expr, Shape, Substitution
-from engine.graph.ir import Model
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type
-from engine.shapes.inputs import input_types
 
 
 class Binder:
@@ -57,14 +55,3 @@ def bind_shape(shape: Shape | None, bindings: Mapping[str, int]) -> Shape | None
 def bind_type(type_: Type | None, bindings: Mapping[str, int]) -> Type | None:
     """A type under bindings; for many types use one `Binder`."""
     return Binder(bindings).type(type_)
-
-
-def bindings_from(model: Model, shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
-    """Values of the input symbols that inputs of these shapes, by name, give; the first input to use one decides."""
-    found: dict[str, int] = {}
-    for tensor, type_ in input_types(model).items():
-        if isinstance(type_, TensorType) and type_.shape is not None and tensor.name in shapes:
-            for dim, size in zip(type_.shape, shapes[tensor.name]):
-                if isinstance(dim, Expr) and dim.symbols() == (str(dim),):
-                    found.setdefault(str(dim), int(size))
-    return found

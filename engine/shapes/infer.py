@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.diagnostics import Diagnostic, Severity
@@ -11,6 +11,7 @@ from engine.dtypes import DType
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type, format_shape
 from engine.shapes import registry, rules, values
+from engine.shapes.bind import Binder
 from engine.shapes.call import Call
 from engine.shapes.facts import (
     Fact,
@@ -29,26 +30,35 @@ from engine.shapes.schema_types import Signature, signature
 
 __all__ = ["infer_shapes"]
 
+CODES = frozenset({
+    "shape-clash", "dtype-clash", "shape-mismatch", "dtype-mismatch", "forced-dim", "malformed-node",
+})  # fmt: skip
+"""Codes of the findings made here; those of an earlier inference are replaced."""
+
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a rule raises on a node that breaks its operator's own form: too few inputs, attributes of another kind."""
 
 
-def infer_shapes(model: Model) -> None:
+def infer_shapes(model: Model, bindings: Mapping[str, int] | None = None) -> None:
     """Set `inferred_type` and `unknown_because` of every tensor of the model, subgraphs included.
+
+    `bindings` gives symbols of the inputs a value beforehand. Shapes without them can be bound more cheaply afterwards
+    (`engine.shapes.bind`), but where branches depend on a symbol only this tells which one is taken.
 
     Findings are added to the model's diagnostics: "shape-clash" and "dtype-clash" (errors: the node cannot run),
     "shape-mismatch" and "dtype-mismatch" (the file declares another type than the graph makes), "forced-dim" (only one
     value of an input's symbol can work). Nothing is run and nothing raised.
     """
     assert rules.LOADED
-    Inference(model).run()
+    Inference(model, Binder(bindings or {})).run()
 
 
 class Inference:
     """One inference of one model. Implements `Scope` for the rules."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, binder: Binder) -> None:
         self._model = model
+        self._binder = binder
         self._facts: dict[Tensor, Fact] = {}
         self._findings: dict[tuple[str, str, str], Diagnostic] = {}
         self._reasons: dict[str, str] = {}  # why an unknown dim is not known, by the name of its symbol
@@ -66,12 +76,14 @@ class Inference:
         inputs = input_types(self._model)
         self._names = SymbolNames({name for t in inputs.values() for name in _symbols(t)})
         for tensor, type_ in inputs.items():
-            self._facts[tensor] = Fact(self._without_gaps(type_, tensor, f"the input {tensor.name!r} leaves it open"))
+            bound = self._binder.type(type_)
+            self._facts[tensor] = Fact(self._without_gaps(bound, tensor, f"the input {tensor.name!r} leaves it open"))
         self._infer_nodes(self._model.graph)
         for graph in self._model.graph.walk():
             for tensor in graph.tensors.values():
                 self._publish(tensor)
-        self._model.diagnostics += self._findings.values()
+        others = [d for d in self._model.diagnostics if d.code not in CODES]
+        self._model.diagnostics = others + list(self._findings.values())
 
     # --- what rules ask for
 
@@ -205,11 +217,13 @@ class Inference:
         value = values.known(out.value)
         if value is not None and concrete(out.shape) != value.shape:
             value = None
-        because = "" if out.shape is not None else f"the rank is not known before the run (node {self._node_name()!r})"
+        because = "" if out.shape is not None else self._first_reason(self._node)
         return Fact(TensorType(dtype, out.shape), value, because)
 
-    def _node_name(self) -> str:
-        return self._node.name if self._node else ""
+    def _first_reason(self, node: Node | None) -> str:
+        """Why the first input of a node that is not known is not."""
+        reasons = (self.fact(t).because for t in node.inputs if t is not None) if node else ()
+        return next(filter(None, reasons), "its rank is known only at run time")
 
     # --- what the file declares
 

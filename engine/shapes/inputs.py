@@ -21,16 +21,6 @@ def input_types(model: Model) -> dict[Tensor, Type | None]:
     return {t: _opened(t.stored_type, t, plain, names) for t in tensors}
 
 
-def input_symbols(model: Model) -> dict[str, list[Tensor]]:
-    """The symbols of the model's inputs in order of appearance, each with the inputs that use it."""
-    found: dict[str, list[Tensor]] = {}
-    for tensor, type_ in input_types(model).items():
-        if tensor.source is ValueSource.INPUT:
-            for name in dict.fromkeys(name for dim in _dims(type_) for name in symbols_of(dim)):
-                found.setdefault(name, []).append(tensor)
-    return found
-
-
 def _dims(type_: Type | None) -> Shape:
     if isinstance(type_, TensorType):
         return type_.shape or ()

@@ -76,7 +76,9 @@ def multinomial(call: Call) -> Out:
 @rule("Shape")
 def shape_of(call: Call) -> Out:
     """The dims as values, from opset 15 on those from `start` to `end`."""
-    shape = call.shape(0)
+    shape = call.known_shape(0)
+    if shape is None:
+        return Out((call.unknown_dim("rank", call.fact(0).because),), dtypes.INT64)
     rank = len(shape)
     start, end = (min(max(a + rank if a < 0 else a, 0), rank) for a in (call.attr("start", 0), call.attr("end", rank)))
     part = list(shape[start:end])
@@ -86,7 +88,8 @@ def shape_of(call: Call) -> Out:
 @rule("Size")
 def size(call: Call) -> Out:
     """The number of elements as a scalar."""
-    return Out((), dtypes.INT64, values.scalar(product(call.shape(0))))
+    shape = call.known_shape(0)
+    return Out((), dtypes.INT64, None if shape is None else values.scalar(product(shape)))
 
 
 @rule("EyeLike")

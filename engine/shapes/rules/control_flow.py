@@ -46,8 +46,8 @@ def _either(call: Call, slot: int, a: Fact, b: Fact) -> Fact:
         return Fact(because=a.because or b.because)
     because = f"the branches of {call.node.name!r} differ: {_written(a)} and {_written(b)}"
     merged = merge_types(a.type, b.type, lambda axis: call.unknown_dim((slot, axis), because))
-    ranked = isinstance(merged, TensorType) and merged.shape is None
-    return Fact(merged, values.merge(a.value, b.value), because if merged is None or ranked else "")
+    unranked = merged is None or (isinstance(merged, TensorType) and merged.shape is None)
+    return Fact(merged, values.merge(a.value, b.value), (a.because or b.because or because) if unranked else "")
 
 
 def _written(fact: Fact) -> str:
@@ -103,8 +103,8 @@ def _carried(call: Call, index: int, before: Fact, after: Fact) -> Fact:
     if before.type is None or after.type is None:
         return Fact(because=before.because or after.because or because)
     merged = merge_types(before.type, after.type, lambda axis: call.unknown_dim((index, axis), because))
-    ranked = isinstance(merged, TensorType) and merged.shape is None
-    reason = (before.because or after.because or because) if merged is None or ranked else ""
+    unranked = merged is None or (isinstance(merged, TensorType) and merged.shape is None)
+    reason = (before.because or after.because or because) if unranked else ""
     return Fact(merged, values.merge(before.value, after.value), reason)
 
 

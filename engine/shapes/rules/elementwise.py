@@ -197,7 +197,7 @@ def cast(call: Call) -> Out:
     dtype = call.dtype_attr("to") if "to" in call.node.attributes else call.dtype(1)
     value = call.value(0)
     keep = value is not None and dtype is not None and call.node.op_type != "BitCast"
-    return Out(call.shape(0), dtype, values.cast(value, dtype) if keep else None)  # type: ignore[arg-type]
+    return Out(call.known_shape(0), dtype, values.cast(value, dtype) if keep else None)  # type: ignore[arg-type]
 
 
 @rule("Dropout")
