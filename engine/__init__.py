@@ -1,10 +1,13 @@
 """OInfer's inference engine: open an ONNX model, infer its shapes, run it, compare providers. Knows no Qt.
 
-``load`` opens a file, ``infer`` adds shapes, ``Session`` runs, ``compare`` measures. Each phase can be used alone.
+``open_model`` opens a file for looking at; ``load`` and ``infer`` are its phases; ``Session`` runs; ``compare`` measures.
 """
 from __future__ import annotations
 
+from engine.compare import compare
 from engine.graph.loader import load, load_model_proto
+from engine.opening import open_model
 from engine.session import Session
+from engine.shapes.infer import infer_shapes as infer
 
-__all__ = ["Session", "load", "load_model_proto"]
+__all__ = ["Session", "compare", "infer", "load", "load_model_proto", "open_model"]
