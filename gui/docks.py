@@ -25,6 +25,7 @@ LEFT, RIGHT, BOTTOM = (
     Qt.DockWidgetArea.BottomDockWidgetArea,
 )
 SHARES = {LEFT: 0.22, RIGHT: 0.21, BOTTOM: 0.26}  # of the window's width or height, at first
+MIN_WIDTH = 250  # of the panes at the sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ def add_docks(window: QMainWindow, document: Document) -> dict[str, QDockWidget]
         pane = spec.make(document)
         pane.setObjectName("pane")
         pane.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # for the line along its top
+        if spec.area is not BOTTOM:
+            pane.setMinimumWidth(MIN_WIDTH)
         dock.setWidget(pane)
         title = DockTitle(dock)
         dock.setTitleBarWidget(title)

@@ -18,8 +18,8 @@ from engine.errors import EngineError, ModelFormatError
 def explain(error: Exception, path: str = "") -> str:
     """One or two sentences about an expected failure: the cause, the place, the next step."""
     if isinstance(error, ModelFormatError):
-        place = f" (at byte {error.offset:,})" if error.offset is not None else ""
-        return f"{_sentence(str(error))[:-1]}{place}. Check that the file is a complete .onnx model."
+        place = f" (at byte {error.offset:,})" if error.offset and "byte" not in str(error) else ""
+        return f"{_sentence(str(error))[:-1]}{place}. Get the file again, or choose another one."
     if isinstance(error, FileNotFoundError):
         return f"There is no file at {path}. It may have been moved or renamed."
     if isinstance(error, IsADirectoryError):

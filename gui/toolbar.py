@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from gui.widgets.bars import Segments
@@ -21,6 +21,10 @@ COLOR_MODES = (
     ("dtype", "dtype", "Colour by the element type of the first output (Alt+4)"),
     ("error", "Error", "Colour by the difference from CPU only in the last comparison (Alt+5)"),
 )
+
+
+MARGIN = 16
+MIN_SEARCH = 260
 
 
 class ToolBar(QToolBar):
@@ -45,15 +49,32 @@ class ToolBar(QToolBar):
         actions["run"].changed.connect(lambda: self.run.setEnabled(actions["run"].isEnabled()))
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        for widget in (
-            _button("Open…", "Open a model (Ctrl+O)", actions["open"]),
-            _button("◀", "Back (Alt+Left)", actions["back"]),
-            _button("▶", "Forward (Alt+Right)", actions["forward"]),
-            self.search, spacer, label, self.colors,
-            _button("Fit", "Show the whole graph (Ctrl+0)", actions["fit"]),
-            self.zoom, self.theme, self.run,
-        ):  # fmt: skip
-            self.addWidget(widget)
+        fit = _button("Fit", "Show the whole graph (Ctrl+0)", actions["fit"])
+        places = {
+            widget: self.addWidget(widget)
+            for widget in (
+                _button("Open…", "Open a model (Ctrl+O)", actions["open"]),
+                _button("◀", "Back (Alt+Left)", actions["back"]),
+                _button("▶", "Forward (Alt+Right)", actions["forward"]),
+                self.search, spacer, label, self.colors, fit, self.zoom, self.theme, self.run,
+            )
+        }  # fmt: skip
+        # What a narrow window can do without, first to go first; all of it stands in the menus too.
+        self._dispensable = [(widget, places[widget]) for widget in (label, self.zoom, self.colors, self.theme, fit)]
+        self._fixed = [w for w in places if w not in (spacer, label, self.zoom, self.colors, self.theme, fit)]
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what has no room, so that Run never goes."""
+        super().resizeEvent(event)
+        gap = self.layout().spacing()
+        room = event.size().width() - 2 * MARGIN - sum(_least_width(widget) + gap for widget in self._fixed)
+        for widget, action in reversed(self._dispensable):
+            room -= widget.sizeHint().width() + gap
+            action.setVisible(room >= 0)
+
+
+def _least_width(widget: QWidget) -> int:
+    return max(widget.minimumWidth(), MIN_SEARCH if isinstance(widget, SearchBox) else widget.sizeHint().width())
 
 
 def _button(text: str, tip: str, action: QAction) -> QToolButton:

@@ -9,12 +9,12 @@ from gui.models.table import Column, Style
 from gui.text import bytes_text, dtype_text, shape_of_type, shape_text
 
 _KINDS = {
-    ValueSource.INPUT: ("input", "No initializer: must be fed"),
-    ValueSource.OVERRIDABLE: ("overridable", "Initializer and input of one name, IR version 4 or later: "
+    ValueSource.INPUT: ("input", "Input: no initializer: must be fed"),
+    ValueSource.OVERRIDABLE: ("overridable", "Overridable: initializer and input of one name, IR version 4 or later: "
                                              "the default may be fed over"),
-    ValueSource.CONSTANT: ("constant (IR 3)", "Initializer and input of one name before IR version 4: "
+    ValueSource.CONSTANT: ("constant", "Constant (IR 3): initializer and input of one name before IR version 4: "
                                               "a constant that can't be fed"),
-    ValueSource.IMPLICIT_CONSTANT: ("implicit constant", "Initializer without an input: a constant"),
+    ValueSource.IMPLICIT_CONSTANT: ("implicit", "Implicit constant: initializer without an input: a constant"),
 }  # fmt: skip
 
 
@@ -77,15 +77,15 @@ def _kind_style(row: FusionRow) -> Style:
     return Style("accent") if row.tensor.source is ValueSource.INPUT else Style("muted")
 
 
-NAME, KIND, DTYPE, SHAPE, DECLARED, SIZE, USERS = range(7)
+NAME, KIND, SHAPE, DECLARED, DTYPE, SIZE, USERS = range(7)
 COLUMNS = (
     Column("name", lambda r: r.name),
     Column("kind", lambda r: r.kind, _kind_style, tip=lambda r: r.why),
-    Column("dtype", lambda r: r.dtype, Style("muted", mono=True)),
     Column("shape", lambda r: r.shape, lambda r: Style("error" if r.disagrees else "text", mono=True),
            heading_tip="Shape of the stored data, which decides; of the declaration where nothing is stored"),
     Column("declared", lambda r: r.declared, lambda r: Style("error" if r.disagrees else "muted", mono=True),
            heading_tip="What the graph input of a stored tensor declares, where it differs"),
+    Column("dtype", lambda r: r.dtype, Style("muted", mono=True)),
     Column("size", lambda r: bytes_text(r.tensor.data.nbytes) if r.tensor.data else "", Style("muted"), right=True,
            key=lambda r: r.tensor.data.nbytes if r.tensor.data else -1),
     Column("users", lambda r: str(len(r.tensor.consumers)), Style("muted"), right=True,

@@ -40,7 +40,7 @@ def lines_for(document: Document) -> list[Line]:
     """The lines about what is selected, or about the model where nothing is."""
     match document.selection:
         case Node() as node:
-            return list(_node_lines(node, document.run))
+            return list(_node_lines(node, document.run, document.model))
         case Tensor() as tensor:
             return list(_tensor_lines(tensor, document.run))
     if document.model and document.index and document.graph:
@@ -115,13 +115,14 @@ def _metadata(metadata: Mapping[str, str]) -> Iterator[Line]:
 # A node
 
 
-def _node_lines(node: Node, run: RunState | None) -> Iterator[Line]:
+def _node_lines(node: Node, run: RunState | None, model: Model | None) -> Iterator[Line]:
     badge = category_color(node).name()
     yield Line(LineKind.TITLE, node.op_type, one_line(node.name), badge_color=badge, tip=summary_of(node))
     order = f"{node.index + 1} of {len(node.graph.order)}" if node.index >= 0 else "none: on or behind a cycle"
     yield _pair("run order", f"{order} (file: {node.file_index + 1})")
     since = f", since {node.since_version}" if node.since_version else ": no such operator in the standard"
-    yield _pair("operator", f"{node.domain or 'ai.onnx'}{since}")
+    opset = f" {model.opset(node.domain)}" if model else ""
+    yield _pair("opset", f"{node.domain or 'ai.onnx'}{opset}{since}")
     if node.stored_name != node.name:
         yield _pair("file's name", node.stored_name or "none")
     yield from _run_lines(node, run)

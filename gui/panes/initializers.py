@@ -18,7 +18,7 @@ class InitializersPane(TablePane):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Initializers")
-        self.view.set_widths(18, 15, 5, 13, 13, 9, 6)
+        self.view.set_widths(18, 12, 14, 14, 6, 9, 6)
         document.graph_changed.connect(self._show_graph)
         self._show_graph(document.graph)
 
@@ -39,6 +39,7 @@ class InitializersPane(TablePane):
         rows = fusion_rows(graph) if graph else []
         inputs = sum(row.tensor.data is None for row in rows)
         size = sum(row.tensor.data.nbytes for row in rows if row.tensor.data is not None)
-        self.summary.setText(f"{plural(inputs, 'input')} · {len(rows) - inputs:,} stored, {bytes_text(size)}")
+        self.summary.setText(f"{plural(inputs, 'input')} · {len(rows) - inputs:,} stored" if rows else "")
+        self.summary.setToolTip(f"{bytes_text(size)} stored")
         self.set_rows(rows)
         self.view.setColumnHidden(DECLARED, not any(row.declared for row in rows))

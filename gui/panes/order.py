@@ -41,7 +41,7 @@ class OrderPane(TablePane):
         fill_times(rows, self.document.run)
         moved = sum(row.moved for row in rows)
         self._file_order.setText(f"File order ({moved} ↕)" if moved else "File order")
-        self.filter.setPlaceholderText(f"Filter {plural(len(rows), 'node')}")
+        self.filter.setPlaceholderText(f"Filter {plural(len(rows), 'node')}" if rows else "Filter")
         self.set_rows(rows)
         self._show_columns(rows)
 

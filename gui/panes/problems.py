@@ -20,7 +20,7 @@ class ProblemsPane(TablePane):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Problems")
-        self.view.set_widths(10, 90, 34, 20, stretch=1)
+        self.view.set_widths(13, 90, 26, 20, stretch=1)
         document.problems_changed.connect(self._show)
         self._show()
 

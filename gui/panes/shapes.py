@@ -45,5 +45,5 @@ class ShapesPane(TablePane):
         parts = [plural(len(rows), "tensor")]
         parts += [f"{unknown:,} unknown"] if unknown else []
         parts += [plural(clashes, "contradiction")] if clashes else []
-        self.summary.setText(" · ".join(parts))
+        self.summary.setText(" · ".join(parts) if rows else "")
         self.set_rows(rows)

@@ -34,7 +34,10 @@ def font_of(style: Style) -> QFont:
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints a cell from its roles: text elided in its middle, a colour square before it, a bar in its left part."""
+    """Paints a cell from its roles: text, a colour square before it, a bar in its left part.
+
+    Names that are too long lose their middle, sentences their end.
+    """
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
         theme = theme_manager().theme
@@ -52,7 +55,8 @@ class CellDelegate(QStyledItemDelegate):
         if bar is not None:
             rect = self._bar(painter, rect, float(bar), painter.fontMetrics().horizontalAdvance(text), theme)
         painter.setPen(index.data(Qt.ItemDataRole.ForegroundRole) or theme.color("text"))
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, rect.width())
+        mode = Qt.TextElideMode.ElideRight if " " in text else Qt.TextElideMode.ElideMiddle
+        shown = painter.fontMetrics().elidedText(text, mode, rect.width())
         painter.drawText(rect, index.data(Qt.ItemDataRole.TextAlignmentRole) | Qt.TextFlag.TextSingleLine, shown)
 
     @staticmethod

@@ -142,7 +142,7 @@ def test_properties_of_a_node_read_right(window: MainWindow, panes: Panes, open_
     window.document.select(conv)
     pairs = {line.label: line.value for line in panes.properties.list.lines}
     assert pairs["run order"] == f"1 of {len(window.document.graph.order)} (file: 1)"
-    assert pairs["operator"] == "ai.onnx, since 11"
+    assert pairs["opset"] == "ai.onnx 17, since 11"
     assert pairs["kernel_shape"] == "3, 3"
     assert pairs["auto_pad"] == "NOTSET (default)"
     assert pairs["W"] == conv.inputs[1].name
