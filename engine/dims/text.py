@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from engine.dims.expr import Dim, Monomial, Terms
+
+    Part: TypeAlias = tuple[int, Monomial | str]  # a coefficient, and what it multiplies: a product or text in brackets
 
 
 def format_atom(kind: str, args: tuple[Any, ...]) -> str:
@@ -27,7 +29,8 @@ def _operand(dim: Dim) -> str:
 
 
 def format_terms(terms: Terms) -> str:
-    parts = _take_remainders(dict(terms))
+    """Text of a sum, such as ``2*N + H//2 - 1``."""
+    parts = _take_one_less(_take_remainders(dict(terms)))
     parts.sort(key=lambda part: part[0] < 0)  # a positive part first, otherwise as they come
     text = ""
     for coefficient, body in parts:
@@ -36,9 +39,23 @@ def format_terms(terms: Terms) -> str:
     return text
 
 
-def _take_remainders(terms: dict[Monomial, int]) -> list[tuple[int, Monomial | str]]:
+def _take_one_less(parts: list[Part]) -> list[Part]:
+    """The parts with ``(a + c)//n - 1`` written as ``(a - (n - c))//n``."""
+    if not parts or parts[-1] != (-1, ()):
+        return parts
+    for place, (coefficient, body) in enumerate(parts):
+        atom = body[0] if coefficient == 1 and len(body) == 1 else None
+        if atom is None or isinstance(atom, str) or atom.kind != "floordiv" or not isinstance(atom.args[1], int):
+            continue
+        dividend, divisor = atom.args
+        if dividend.terms[-1][0] == ():  # without a constant, N//2 - 1 reads better as it is
+            return [*parts[:place], (1, f"({_operand(dividend - divisor)}//{divisor})"), *parts[place + 1 : -1]]
+    return parts
+
+
+def _take_remainders(terms: dict[Monomial, int]) -> list[Part]:
     """Parts (coefficient, product or text), with ``k*a - k*n*(a//n)`` written as ``k*(a % n)``."""
-    parts: list[tuple[int, Monomial | str]] = []
+    parts: list[Part] = []
     for monomial, coefficient in list(terms.items()):
         atom = monomial[0] if len(monomial) == 1 else None
         if atom is None or atom.kind != "floordiv" or not isinstance(atom.args[1], int) or coefficient % atom.args[1]:
