@@ -121,7 +121,8 @@ def _node_lines(node: Node, run: RunState | None, model: Model | None) -> Iterat
     order = f"{node.index + 1} of {len(node.graph.order)}" if node.index >= 0 else "none: on or behind a cycle"
     yield _pair("run order", f"{order} (file: {node.file_index + 1})")
     since = f", since {node.since_version}" if node.since_version else ": no such operator in the standard"
-    opset = f" {model.opset(node.domain)}" if model else ""
+    version = model.opset_imports.get(node.domain) if model else None
+    opset = f" {version}" if version else ""
     yield _pair("opset", f"{node.domain or 'ai.onnx'}{opset}{since}")
     if node.stored_name != node.name:
         yield _pair("file's name", node.stored_name or "none")
