@@ -65,7 +65,7 @@ def render(
     if writer is None:
         raise EngineError(f"cannot draw to {target.name!r}: the name must end in .svg, .pdf or .png")
     _ensure_application()
-    scene = build_scene(graph or model.graph, TextMeasure(), options, model.functions)
+    scene = build_scene(graph or model.graph, TextMeasure(), options)
     geometry = Geometry.of(scene, layout(scene.layout_input))
     colors = canvas_colors(DARK if dark else LIGHT)
     painting = FramePainter(geometry, Buffers(), PlainText(geometry.strings), exact=True)

@@ -104,7 +104,7 @@ class ExecutionContext:
 
     def _node_error(self, node: Node, error: Exception) -> NodeError:
         if isinstance(error, MemoryError):
-            reason = "out of memory"
+            reason = f"out of memory ({error})" if str(error) else "out of memory"
         elif isinstance(error, EngineError):
             reason = str(error)
         else:

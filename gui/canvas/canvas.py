@@ -10,7 +10,6 @@ from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas import navigation
 from gui.canvas.labels import clean, format_dims
 from gui.canvas.picture import GraphPicture
-from gui.canvas.scene import subgraphs_of
 
 REACH = 5.0  # px around the pointer within which a line counts as hit
 CLICK = 4.0  # px a press may move and still be a click
@@ -117,7 +116,7 @@ class GraphCanvas(GraphPicture):
     def _open(self, box: int, row: object = None) -> None:
         """Open a subgraph of a box: the one whose row was hit, else the only one, else ask."""
         item = self._scene.boxes[box].item if self._scene else None
-        graphs = subgraphs_of(item, self._functions) if isinstance(item, Node) else {}
+        graphs = item.subgraphs if isinstance(item, Node) else {}
         chosen = next((graph for graph in graphs.values() if graph is row), None)
         if chosen is None and len(graphs) == 1:
             chosen = next(iter(graphs.values()))

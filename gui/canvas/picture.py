@@ -19,7 +19,7 @@ from gui.canvas.layout.types import Ints
 from gui.canvas.overlays import LegendPanel, Minimap
 from gui.canvas.painter import Emphasis, FramePainter
 from gui.canvas.palette import canvas_colors
-from gui.canvas.scene import BoxKind, Functions, Scene
+from gui.canvas.scene import BoxKind, Scene
 from gui.canvas.text import AtlasText
 from gui.canvas.view import View
 from gui.theme import LIGHT
@@ -50,7 +50,6 @@ class GraphPicture(QWidget):
         self.view = View()
         self._scene: Scene | None = None
         self._geometry: Geometry | None = None
-        self._functions: Functions = {}
         self._painter: FramePainter | None = None
         self._coloring: Coloring | None = None
         self._mode: tuple[str, Mapping[Node, object] | None] = ("category", None)
@@ -74,15 +73,9 @@ class GraphPicture(QWidget):
         """The scene shown, or None."""
         return self._scene
 
-    def set_scene(self, scene: Scene | None, layout: Layout | None, functions: Functions | None = None) -> None:
-        """Show a scene with its layout, or nothing. The view starts readable; the selection is empty.
-
-        Parameters
-        ----------
-        functions
-            The model's local functions, whose bodies open from the nodes that call them.
-        """
-        self._scene, self._functions = scene, functions or {}
+    def set_scene(self, scene: Scene | None, layout: Layout | None) -> None:
+        """Show a scene with its layout, or nothing. The view starts readable; the selection is empty."""
+        self._scene = scene
         self._emphasis, self._selected, self._opened = Emphasis(), None, False
         if scene is None or layout is None:
             self._scene = self._geometry = self._painter = self._coloring = None

@@ -6,13 +6,13 @@ subgraph takes from outside are dashed pills, and values that nobody makes are p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
 import numpy as np
 
-from engine.graph.ir import Function, Graph, Node, Tensor, ValueSource
+from engine.graph.ir import Graph, Node, Tensor, ValueSource
 from gui.canvas.labels import clean, constant_text, edge_label, important_attributes, input_name, subgraph_text
 from gui.canvas.layout import LayoutInput
 from gui.canvas.palette import Category, category_of
@@ -136,41 +136,24 @@ class Scene:
         return []
 
 
-Functions = Mapping[tuple[str, str, str], Function]
-
-
-def build_scene(
-    graph: Graph, measure: Measure, options: SceneOptions | None = None, functions: Functions | None = None
-) -> Scene:
+def build_scene(graph: Graph, measure: Measure, options: SceneOptions | None = None) -> Scene:
     """The scene of one graph.
 
     Parameters
     ----------
     measure
         Width in px of a text in a style.
-    functions
-        The model's local functions: their bodies open like subgraphs.
     """
-    return _Builder(graph, measure, options or SceneOptions(), functions or {}).build()
-
-
-def subgraphs_of(node: Node, functions: Functions) -> dict[str, Graph]:
-    """Graphs that open from a node, by what they are called: its subgraphs and the body of the function it calls."""
-    graphs = dict(node.subgraphs)
-    function = functions.get((node.domain, node.op_type, node.overload))
-    if function is not None:
-        graphs["function body"] = function.body
-    return graphs
+    return _Builder(graph, measure, options or SceneOptions()).build()
 
 
 class _Builder:
     """Collects boxes and edges in file order: inputs, nodes, outputs."""
 
-    def __init__(self, graph: Graph, measure: Measure, options: SceneOptions, functions: Functions) -> None:
+    def __init__(self, graph: Graph, measure: Measure, options: SceneOptions) -> None:
         self.graph = graph
         self.measure = measure
         self.options = options
-        self.functions = functions
         self.boxes: list[Box] = []
         self.box_of: dict[int, int] = {}
         self.output_box: dict[int, int] = {}
@@ -201,7 +184,7 @@ class _Builder:
             box.rows += self.constant_rows(node)
         if self.options.attributes:
             box.rows += [Row(name, text) for name, text in important_attributes(node)]
-        for name, graph in subgraphs_of(node, self.functions).items():
+        for name, graph in node.subgraphs.items():
             box.rows.append(Row(name, subgraph_text(graph), graph))
         self.fit(box)
         return box

@@ -18,14 +18,14 @@ from gui.widgets.run_plots import NodesPlot, RunsPlot
 
 _COLUMNS = (
     Column("node", lambda r: r.node.qualified_name, square=lambda r: category_color(r.node)),
-    Column("operator", lambda r: r.node.op_type, Style("muted"), tip=lambda r: r.node.qualified_op),
-    Column("provider", lambda r: r.provider, Style("muted")),
     Column("ms", lambda r: ms_text(r.ms), right=True, key=lambda r: r.ms, bar=lambda r: r.bar,
            heading_tip="Median of the measured runs, of the chosen providers"),
     Column("±", lambda r: ms_text(r.spread), Style("muted"), right=True, key=lambda r: r.spread,
            heading_tip="Half the width of the middle half of the runs, in ms"),
     Column("share", lambda r: f"{r.share:.1%}", Style("muted"), right=True, key=lambda r: r.share,
            heading_tip="Of all nodes of the main graph"),
+    Column("operator", lambda r: r.node.op_type, Style("muted"), tip=lambda r: r.node.qualified_op),
+    Column("provider", lambda r: r.provider, Style("muted")),
 )  # fmt: skip
 
 _EMPTY = "No run yet. Press F5 to run the model and see where the time goes."
@@ -37,7 +37,7 @@ class NodeTimes(TablePane):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, _COLUMNS, "Time per node")
-        self.view.set_widths(18, 11, 8, 11, 6, 7, stretch=0)
+        self.view.set_widths(16, 10, 6, 7, 12, 9)
 
     def items_of(self, row: NodeTime) -> Iterable[Node | Tensor]:
         return (row.node,)
@@ -80,7 +80,7 @@ class TimingsPane(QWidget):
         splitter = QSplitter(Qt.Orientation.Horizontal)
         for widget in (left, self.nodes, self.table):
             splitter.addWidget(widget)
-        splitter.setSizes([380, 340, 420])
+        splitter.setSizes([360, 260, 340])
         splitter.setChildrenCollapsible(False)
         page = QWidget()
         row = QHBoxLayout(page)

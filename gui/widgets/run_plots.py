@@ -97,7 +97,7 @@ class RunsPlot(_Plot):
             scatter.setData(runs, heights, brush=dot, pen=pyqtgraph.mkPen(theme.window, width=0.6))
             label.setText(f"{ms_text(medians[row])} ms", color=theme.text)
             label.setPos(float(runs.max()), 1 - row)
-        self.setXRange(0, longest * 1.22 or 1, padding=0)
+        self.setXRange(0, longest * 1.45 or 1, padding=0)
 
 
 class NodesPlot(_Plot):

@@ -19,7 +19,7 @@ def width(text: str, style: TextStyle) -> float:
 
 
 def scene_of(model: Model, options: SceneOptions | None = None) -> Scene:
-    return build_scene(model.graph, width, options, model.functions)
+    return build_scene(model.graph, width, options)
 
 
 def load(

@@ -26,7 +26,7 @@ def shown(qtbot: QtBot, model: Model, size: tuple[int, int] = (700, 800)) -> Gra
     qtbot.addWidget(canvas)
     canvas.resize(*size)
     scene = scene_of(model)
-    canvas.set_scene(scene, layout(scene.layout_input), model.functions)
+    canvas.set_scene(scene, layout(scene.layout_input))
     canvas.show()
     qtbot.waitExposed(canvas)
     return canvas
