@@ -15,6 +15,7 @@ from engine import feeds
 from engine.errors import InputError
 from engine.feeds import InputSpec
 from engine.graph.ir import Model
+from engine.shapes.infer import infer_shapes
 
 
 def model_of(*inputs: onnx.ValueInfoProto, nodes: tuple = (), initializers: tuple = (), ir_version: int = 8) -> Model:
@@ -25,7 +26,7 @@ def model_of(*inputs: onnx.ValueInfoProto, nodes: tuple = (), initializers: tupl
     )  # fmt: skip
     opsets = [helper.make_opsetid("", 17)]
     model = engine.load_model_proto(helper.make_model(graph, ir_version=ir_version, opset_imports=opsets))
-    engine.infer(model)
+    infer_shapes(model)
     return model
 
 
