@@ -19,6 +19,7 @@ from gui.errors import explain
 from gui.history import History, Place
 from gui.index import ModelIndex
 from gui.jobs import Function, Job, JobRunner, Task
+from gui.settings import Settings
 
 Item: TypeAlias = "Node | Tensor | None"
 
@@ -64,8 +65,9 @@ class Document(QObject):
     busy_changed = Signal(str, int, int)
     failed = Signal(str, str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, settings: Settings | None = None) -> None:
         super().__init__(parent)
+        self.settings = settings or Settings()
         self.path: str | None = None
         self.model: Model | None = None
         self.index: ModelIndex | None = None
@@ -107,6 +109,7 @@ class Document(QObject):
     def _set_model(self, model: Model, index: ModelIndex, path: str) -> None:
         again = path == self.path
         place = self._history.current if again else None
+        had_run = self.run is not None
         self.path, self.model, self.index, self.run = path, model, index, None
         self.layouts.clear()
         self._history.clear()
@@ -117,7 +120,8 @@ class Document(QObject):
         self.graph_changed.emit(self.graph)
         self.selection_changed.emit(self.selection)
         self.problems_changed.emit()
-        self.run_changed.emit()
+        if had_run:
+            self.run_changed.emit()
         self.history_changed.emit()
 
     # What is looked at

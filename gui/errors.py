@@ -37,7 +37,8 @@ def explain(error: Exception, path: str = "") -> str:
 
 def _sentence(text: str) -> str:
     text = text.strip() or "Something went wrong"
-    text = text[0].upper() + text[1:]
+    if text.split(" ")[0].isalpha():  # not a file's or a node's name
+        text = text[0].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else text + "."
 
 

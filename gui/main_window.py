@@ -56,7 +56,7 @@ class MainWindow(QMainWindow):
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__()
         self.settings = settings or Settings()
-        self.document = Document(self)
+        self.document = Document(self, self.settings)
         self.document.set_providers(self.settings.providers or [p.name for p in default_providers()])
         self.color_mode = "category"
         self._build()

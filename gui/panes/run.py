@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
 
 from engine.errors import InputError
 from engine.feeds import required_inputs, symbols
+from engine.graph.ir import Model
 from gui.document import Document, RunState
 from gui.errors import explain
 from gui.jobs import Job, Task
 from gui.running.execution import PartialRun, execute
 from gui.running.plan import RunPlan, default_plan, recall_plan
 from gui.running.report import report_of
-from gui.settings import Settings
 from gui.widgets.provider_list import ProviderList
 from gui.widgets.result_line import ResultLine
 from gui.widgets.run_form import DimsForm, InputsForm, plain_label
@@ -39,10 +39,10 @@ class RunPane(QWidget):
     finished = Signal()
     failed = Signal(str)
 
-    def __init__(self, document: Document, settings: Settings | None = None) -> None:
+    def __init__(self, document: Document) -> None:
         super().__init__()
         self.document = document
-        self._settings = settings or Settings()
+        self._settings = document.settings
         self._job: Job | None = None
         self._cancelling = False
 
@@ -168,12 +168,17 @@ class RunPane(QWidget):
     @Slot()
     def _show_model(self) -> None:
         model = self.document.model
-        if model is None:
-            self.set_plan(RunPlan())
-        else:
-            self.set_plan(recall_plan(model, self._settings.inputs_of(model.path) if model.path else {}))
+        if self._job is not None:  # its results would be those of another model
+            self._job.cancel()
+        self.set_plan(self._recall(model) if model else RunPlan())
         self._say("")
         self._enable()
+
+    def _recall(self, model: Model) -> RunPlan:
+        """The plan last used with this model; for a new one the defaults, with the providers last chosen."""
+        remembered = self._settings.inputs_of(model.path) if model.path else {}
+        chosen = self._settings.providers
+        return recall_plan(model, remembered or ({"order": chosen, "enabled": chosen} if chosen else {}))
 
     @Slot()
     def _reset(self) -> None:
