@@ -10,6 +10,7 @@ from engine.dtypes import from_code
 from engine.errors import UnsupportedError
 from engine.kernels.activations import swish
 from engine.kernels.convolution import convolve
+from engine.kernels.matmul import product
 from engine.kernels.precision import in_float32, wide
 from engine.kernels.registry import KernelContext, kernel
 from engine.kernels.windows import windows
@@ -31,11 +32,11 @@ def grouped_product(xp: Any, a: Any, b: Any) -> Any:
     """Product of a [B, H, S, D] and b [B, G, D, T], each matrix of b serving H / G neighbours of a."""
     heads, groups = a.shape[1], b.shape[1]
     if heads == groups:
-        return xp.matmul(a, b)
+        return product(xp, a, b)
     if heads % groups:
         raise UnsupportedError(f"{heads} query heads do not part among {groups} key heads")
     parted = a.reshape(a.shape[0], groups, heads // groups, *a.shape[2:])
-    return xp.matmul(parted, b[:, :, None]).reshape(*a.shape[:3], b.shape[-1])
+    return product(xp, parted, b[:, :, None]).reshape(*a.shape[:3], b.shape[-1])
 
 
 def scores_of(xp: Any, q: Any, k: Any, scale: float | None) -> Any:

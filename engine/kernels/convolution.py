@@ -1,13 +1,15 @@
 """Convolution and its transpose, for any number of spatial axes."""
 from __future__ import annotations
 
-from itertools import product
+import itertools
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from engine.errors import UnsupportedError
+from engine.kernels.matmul import product
+from engine.kernels.parallel import piece, pieces, share
 from engine.kernels.pooling import padded
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
@@ -63,25 +65,60 @@ def convolve(xp: Any, x: Any, w: Any, slides: Windows, group: int = 1) -> Any:
 def _pointwise(xp: Any, x: Any, w: Any, group: int) -> Any:
     batch, out = x.shape[0], x.shape[2:]
     grouped = x.reshape(batch, group, w.shape[1], prod(out))
-    return xp.matmul(w.reshape(group, -1, w.shape[1]), grouped).reshape(batch, w.shape[0], *out)
+    return product(xp, w.reshape(group, -1, w.shape[1]), grouped).reshape(batch, w.shape[0], *out)
 
 
 def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int) -> Any:
-    """Gather the windows as the columns of a matrix, some rows of the output at a time, and multiply (im2col)."""
+    """Gather the windows as the columns of a matrix and multiply it by the filters (im2col)."""
     batch, filters, rank = x.shape[0], w.shape[0], len(slides.out)
     view = _window_view(xp, padded(xp, x, slides, 0), slides)
     depth, row = prod(w.shape[1:]), prod(slides.out[1:])
     weights = w.reshape(group, filters // group, depth)
     y = xp.empty((batch, filters, *slides.out), x.dtype)
     flat = y.reshape(batch, group, filters // group, slides.out[0] * row)
-    rows = slides.out[0] if xp is not np else max(1, _COLUMNS_BYTES // max(group * depth * row * x.itemsize, 1))
-    for n in range(batch):
-        for start in range(0, slides.out[0], rows):
-            stop = min(start + rows, slides.out[0])
-            piece = view[n][(slice(None),) * (1 + rank) + (slice(start, stop),)]
-            columns = xp.ascontiguousarray(piece).reshape(group, depth, (stop - start) * row)
-            xp.matmul(weights, columns, out=flat[n, :, :, start * row : stop * row])
+    if xp is not np or slides.out[0] * row <= _FEW_COLUMNS:
+        for n in range(batch):
+            product(xp, weights, _gathered(xp, view[n]).reshape(group, depth, slides.out[0] * row), flat[n])
+        return y
+    rows = _rows_a_piece(slides.out[0], group * depth * row * x.itemsize, y.size * depth // max(batch, 1))
+    bands = -(-slides.out[0] // rows)
+
+    def task(index: int) -> None:
+        n, band = divmod(index, bands)
+        part = slice(band * rows, min((band + 1) * rows, slides.out[0]))
+        columns = np.ascontiguousarray(view[n][(slice(None),) * (1 + rank) + (part,)])
+        columns = columns.reshape(group, depth, (part.stop - part.start) * row)
+        np.matmul(weights, columns, out=flat[n, :, :, part.start * row : part.stop * row])
+
+    share(batch * bands, task)
     return y
+
+
+_FEW_COLUMNS = 256
+"""Up to this many columns the filters, not the columns, are parted among threads."""
+
+
+def _rows_a_piece(rows: int, row_bytes: int, work: int) -> int:
+    """Rows of the output whose windows are gathered together."""
+    return max(1, min(-(-rows // pieces(rows, work)), _COLUMNS_BYTES // max(row_bytes, 1)))
+
+
+def _gathered(xp: Any, view: Any) -> Any:
+    """A view of windows [C, *kernel, *out] as an array of its own."""
+    if xp is not np:
+        return xp.ascontiguousarray(view)
+    columns, count = np.empty(view.shape, view.dtype), pieces(view.shape[0], _COPYING * view.size)
+
+    def task(index: int) -> None:
+        part = piece(index, count, view.shape[0])
+        columns[part] = view[part]
+
+    share(count, task)
+    return columns
+
+
+_COPYING = 32
+"""A number copied from scattered places takes about as long as this many multiply-adds."""
 
 
 def _window_view(xp: Any, x: Any, slides: Windows) -> Any:
@@ -102,7 +139,7 @@ def _depthwise(xp: Any, x: Any, w: Any, slides: Windows) -> Any:
     phases, within which a step of the window is a step of one.
     """
     batch, channels, times = x.shape[0], x.shape[1], w.shape[0] // x.shape[1]
-    kernel = list(product(*map(range, slides.kernel)))
+    kernel = list(itertools.product(*map(range, slides.kernel)))
     offsets = [[p * d for p, d in zip(position, slides.dilations)] for position in kernel]
     last = offsets[-1]
     grid = tuple(o + far // s for o, far, s in zip(slides.out, last, slides.strides))
@@ -113,22 +150,35 @@ def _depthwise(xp: Any, x: Any, w: Any, slides: Windows) -> Any:
         return y.reshape(batch, channels * times, *slides.out)
     taps = w.reshape(channels, times, len(kernel), 1)
     block = max(1, _CHANNELS_BYTES // (prod(grid) * x.itemsize)) if xp is np else channels
-    total = xp.empty((min(block, channels), times, slides.out[0] * steps[0]), x.dtype)
-    term = xp.empty((min(block, channels), times, length), x.dtype)
-    for n in range(batch):
-        for start in range(0, channels, block):
-            stop = min(start + block, channels)
-            phases = _phases(xp, x[n, start:stop], slides, grid)
-            sums, part = total[: stop - start, :, :length], term[: stop - start]
-            for tap, offset in enumerate(offsets):
-                plane = phases[tuple(o % s for o, s in zip(offset, slides.strides))]
-                shift = sum(o // s * step for o, s, step in zip(offset, slides.strides, steps))
-                xp.multiply(plane[:, :, shift : shift + length], taps[start:stop, :, tap], out=part if tap else sums)
-                if tap:
-                    sums += part
-            whole = total[: stop - start].reshape(stop - start, times, slides.out[0], *grid[1:])
-            y[n, start:stop] = whole[(..., *(slice(o) for o in slides.out))]
+    block = min(block, -(-channels // pieces(channels, y.size * len(kernel) * _READING)))
+    blocks = -(-channels // block)
+
+    def task(index: int) -> None:
+        n, at = divmod(index, blocks)
+        part = slice(at * block, min((at + 1) * block, channels))
+        phases = _phases(xp, x[n, part], slides, grid)
+        total = xp.empty((part.stop - part.start, times, slides.out[0] * steps[0]), x.dtype)
+        sums = total[:, :, :length]
+        term = xp.empty_like(sums)
+        for tap, offset in enumerate(offsets):
+            plane = phases[tuple(o % s for o, s in zip(offset, slides.strides))]
+            shift = sum(o // s * step for o, s, step in zip(offset, slides.strides, steps))
+            xp.multiply(plane[:, :, shift : shift + length], taps[part, :, tap], out=term if tap else sums)
+            if tap:
+                sums += term
+        whole = total.reshape(part.stop - part.start, times, slides.out[0], *grid[1:])
+        y[n, part] = whole[(..., *(slice(o) for o in slides.out))]
+
+    if xp is np:
+        share(batch * blocks, task)
+    else:
+        for index in range(batch * blocks):
+            task(index)
     return y.reshape(batch, channels * times, *slides.out)
+
+
+_READING = 4
+"""A number read from the cache takes about as long as this many multiply-adds."""
 
 
 def _phases(xp: Any, x: Any, slides: Windows, grid: tuple[int, ...]) -> dict[tuple[int, ...], Any]:
@@ -142,7 +192,7 @@ def _phases(xp: Any, x: Any, slides: Windows, grid: tuple[int, ...]) -> dict[tup
         phase: wide[(slice(None), *(slice(p, None, s) for p, s in zip(phase, slides.strides)))].reshape(
             x.shape[0], 1, prod(grid)
         )
-        for phase in product(*map(range, slides.strides))
+        for phase in itertools.product(*map(range, slides.strides))
     }
 
 
@@ -178,11 +228,11 @@ def conv_transpose(
     )
     batch, filters = x.shape[0], w.shape[1] * group
     weights = w.reshape(group, w.shape[0] // group, -1).swapaxes(1, 2)
-    terms = xp.matmul(weights, x.reshape(batch, group, w.shape[0] // group, prod(size)))
+    terms = product(xp, weights, x.reshape(batch, group, w.shape[0] // group, prod(size)))
     terms = terms.reshape(batch, filters, *sides, *size)
     extent = tuple(max(f, before + o) for f, before, o in zip(spread.full, spread.begin, spread.out))
     y = xp.zeros((batch, filters, *extent), x.dtype)
-    for position in product(*map(range, sides)):
+    for position in itertools.product(*map(range, sides)):
         starts = [p * d for p, d in zip(position, spread.dilations)]
         places = (slice(a, a + (n - 1) * s + 1, s) for a, n, s in zip(starts, size, spread.strides))
         y[(..., *places)] += terms[(slice(None), slice(None), *position)]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.kernels.parallel import piece, pieces, share
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 
@@ -12,11 +13,55 @@ EXACT_FLOAT32 = 2**24
 """Integers up to this magnitude are exact in float32."""
 
 
-def product(xp: Any, a: Any, b: Any) -> Any:
-    """``a @ b``; a batch of matrices by one matrix becomes a single large product."""
-    if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:
-        return xp.matmul(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
-    return xp.matmul(a, b)
+def product(xp: Any, a: Any, b: Any, out: Any = None) -> Any:
+    """``a @ b``, into `out` where given; on the host the work is shared among threads."""
+    if a.ndim > 2 and b.ndim == 2 and out is None and a.flags.c_contiguous:
+        return product(xp, a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
+    if xp is not np or a.ndim < 2 or b.ndim < 2 or a.dtype.kind != "f" or a.dtype != b.dtype:
+        return xp.matmul(a, b) if out is None else xp.matmul(a, b, out=out)
+    if out is None:
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        out = np.empty((*batch, a.shape[-2], b.shape[-1]), a.dtype)
+    _shared_product(a, b, out)
+    return out
+
+
+_READING = 16
+"""A number read from memory takes about as long as this many multiply-adds."""
+
+
+def _shared_product(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """``a @ b`` into `out`, parted along the longest of its axes that is long enough."""
+    axis = max(range(out.ndim), key=lambda i: out.shape[i] * (_ROWS_A_PIECE if i < out.ndim - 2 else 1))
+    least = 1 if axis < out.ndim - 2 else _ROWS_A_PIECE
+    count = pieces(out.shape[axis], out.size * a.shape[-1] + _READING * (a.size + b.size), least)
+    if count == 1:
+        np.matmul(a, b, out=out)
+        return
+
+    def task(index: int) -> None:
+        part = piece(index, count, out.shape[axis], 1 if axis < out.ndim - 2 else _CUT)
+        left = a if axis == out.ndim - 1 else _cut(a, axis - out.ndim, part)
+        right = b if axis == out.ndim - 2 else _cut(b, axis - out.ndim, part)
+        np.matmul(left, right, out=_cut(out, axis - out.ndim, part))
+
+    share(count, task)
+
+
+_ROWS_A_PIECE = 32
+"""Fewer rows or columns than this make a poor matrix product."""
+
+_CUT = 16
+"""Cuts lie at multiples of this. BLAS sums what is left over from its blocks in another order, so cuts elsewhere would
+give equal columns unequal results, which a Softmax over huge logits (light_resnet50: 1e19) blows up to everything."""
+
+
+def _cut(x: np.ndarray, axis: int, part: slice) -> Any:
+    """A part of an axis counted from the back; all of it where the array has none, or length 1 to broadcast."""
+    if x.ndim < -axis or x.shape[axis] == 1:
+        return x
+    index: tuple[Any, ...] = (..., part, *(slice(None),) * (-axis - 1))
+    return x[index]
 
 
 def integer_product(xp: Any, a: Any, b: Any) -> Any:
@@ -30,9 +75,9 @@ def integer_product(xp: Any, a: Any, b: Any) -> Any:
         return xp.zeros((*batch, a.shape[-2], b.shape[-1]), np.int32)
     depth = max(EXACT_FLOAT32 // max(magnitude(a) * magnitude(b), 1), 1)
     a, b = a.astype(np.float32, copy=False), b.astype(np.float32, copy=False)
-    total = xp.matmul(a[..., :depth], b[..., :depth, :]).astype(np.int32)
+    total = product(xp, a[..., :depth], b[..., :depth, :]).astype(np.int32)
     for start in range(depth, a.shape[-1], depth):
-        total += xp.matmul(a[..., start : start + depth], b[..., start : start + depth, :]).astype(np.int32)
+        total += product(xp, a[..., start : start + depth], b[..., start : start + depth, :]).astype(np.int32)
     return total
 
 
@@ -62,7 +107,7 @@ def gemm(
     transB: int = 0,  # noqa: N803, RUF100
 ) -> Any:
     """``alpha * A' @ B' + beta * C``, C broadcast to the product (Gemm 13)."""
-    y = ctx.xp.matmul(a.T if transA else a, b.T if transB else b)
+    y = product(ctx.xp, a.T if transA else a, b.T if transB else b)
     if alpha != 1:
         y = (y * alpha).astype(y.dtype, copy=False)
     if c is None or beta == 0:

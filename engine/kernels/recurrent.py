@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from engine.errors import UnsupportedError
+from engine.kernels.matmul import product
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 
@@ -123,7 +124,7 @@ def _products(xp: Any, weights: Any) -> list[Product]:
 
 
 def _times(xp: Any, matrix: Any, rows: Any) -> Any:
-    return xp.matmul(rows, matrix)
+    return product(xp, rows, matrix)
 
 
 def prepare(

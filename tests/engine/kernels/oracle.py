@@ -103,6 +103,7 @@ def model_of(
     *,
     opset: int = OPSET,
     domain: str = "",
+    domain_opset: int = 1,
     outputs: int = 1,
     constants: Sequence[int] = (),
     **attributes: Any,
@@ -120,7 +121,7 @@ def model_of(
             infos.append(helper.make_tensor_value_info(names[k], helper.np_dtype_to_tensor_dtype(x.dtype), x.shape))
     results = [onnx.ValueInfoProto(name=name) for name in node.output]
     graph = helper.make_graph([node], "one_node", infos, results, initializers)
-    imports = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+    imports = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, domain_opset)] if domain else [])
     return helper.make_model(graph, opset_imports=imports, ir_version=min(10, onnx.IR_VERSION))
 
 
