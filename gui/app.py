@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -17,6 +18,8 @@ from gui.theme import ThemeManager
 
 # Threads that compute hold the interpreter for 5 ms at a time by default, which makes a moving picture stutter.
 SWITCH_INTERVAL = 0.0005
+# A full collection walks every node of every model; at the default it would run several times while one is opened.
+COLLECT_AFTER = (20_000, 20, 50)
 
 
 class Application(QApplication):
@@ -73,6 +76,7 @@ class Application(QApplication):
 def main(argv: Sequence[str] = ()) -> int:
     """Open a window on each of the model files in `argv`, or an empty one; the exit status once all are closed."""
     sys.setswitchinterval(SWITCH_INTERVAL)
+    gc.set_threshold(*COLLECT_AFTER)
     app = Application([sys.argv[0], *argv])
     app.reporter.install()
     for path in argv or [""]:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
@@ -144,7 +144,9 @@ class CanvasView(QWidget):
             self._show(drawing)
             return
         self.canvas.set_scene(None, None)
-        self._lay_out()
+        self._notice.setText("Laying out…")
+        # After all panes have shown the graph: the job would take the interpreter from them.
+        QTimer.singleShot(0, self, self._lay_out)
 
     @Slot()
     def _lay_out(self) -> None:

@@ -48,7 +48,10 @@ def shape_rows(graph: Graph, run: RunState | None) -> list[ShapeRow]:
 
 def contradiction(tensor: Tensor, observed: Type | None, dims: Mapping[str, int]) -> str:
     """Which two of stored, inferred and observed can't both be true, given the dims of the run; empty for none."""
-    known = [("stored", tensor.stored_type), ("inferred", tensor.inferred_type), ("observed", observed)]
+    stored, inferred = tensor.stored_type, tensor.inferred_type
+    if observed is None and (stored is None or inferred is None or stored == inferred):
+        return ""
+    known = [("stored", stored), ("inferred", inferred), ("observed", observed)]
     for place, (label, first) in enumerate(known):
         for other, second in known[place + 1 :]:
             if first is not None and second is not None and not _compatible(first, second, dims):
@@ -65,7 +68,7 @@ def _compatible(first: Type, second: Type, dims: Mapping[str, int]) -> bool:
 
 
 def _shapes_compatible(first: Shape | None, second: Shape | None, dims: Mapping[str, int]) -> bool:
-    if first is None or second is None:
+    if first is None or second is None or first == second:
         return True
     if len(first) != len(second):
         return False
