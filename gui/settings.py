@@ -82,14 +82,12 @@ class Settings:
 
     def inputs_of(self, path: str) -> dict[str, Any]:
         """How the inputs of a model were made last; empty for a model not run yet."""
-        remembered = self._json("run/inputs", {})
-        found = remembered.get(path, {}) if isinstance(remembered, dict) else {}
+        found = self._json("run/inputs", {}).get(path, {})
         return found if isinstance(found, dict) else {}
 
     def remember_inputs(self, path: str, inputs: dict[str, Any]) -> None:
         """Remember JSON-able facts about a model's inputs, for the most recent models."""
         remembered = self._json("run/inputs", {})
-        remembered = remembered if isinstance(remembered, dict) else {}
         remembered.pop(path, None)
         remembered[path] = inputs
         kept = dict(list(remembered.items())[-MAX_REMEMBERED:])
@@ -100,7 +98,9 @@ class Settings:
         return value if isinstance(value, QByteArray) else QByteArray()
 
     def _json(self, key: str, default: Any) -> Any:
+        """The stored value if it is of the default's type."""
         try:
-            return json.loads(str(self._store.value(key, "")) or "null") or default
+            value = json.loads(str(self._store.value(key, "")))
         except ValueError:
             return default
+        return value if isinstance(value, type(default)) else default

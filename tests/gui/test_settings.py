@@ -1,0 +1,44 @@
+"""What is remembered, and that nonsense in the file counts as unset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+
+from gui.settings import MAX_RECENT, MAX_REMEMBERED, Settings
+
+
+def test_recent_files_are_few_and_the_newest_first(settings: Settings) -> None:
+    for number in range(MAX_RECENT + 3):
+        settings.add_recent(f"/models/{number}.onnx")
+    settings.add_recent("/models/5.onnx")
+    assert settings.recent[:2] == ["/models/5.onnx", f"/models/{MAX_RECENT + 2}.onnx"]
+    assert len(settings.recent) == len(set(settings.recent)) == MAX_RECENT
+    settings.clear_recent()
+    assert settings.recent == []
+
+
+def test_one_recent_file_stays_one(settings: Settings) -> None:
+    settings.add_recent("/models/a, b.onnx")
+    assert settings.recent == ["/models/a, b.onnx"]
+
+
+def test_inputs_are_remembered_per_model(settings: Settings) -> None:
+    for number in range(MAX_REMEMBERED + 5):
+        settings.remember_inputs(f"/{number}", {"dims": {"N": number}})
+    assert settings.inputs_of("/0") == {}
+    assert settings.inputs_of(f"/{MAX_REMEMBERED}") == {"dims": {"N": MAX_REMEMBERED}}
+
+
+@pytest.mark.parametrize("value", ["[", "{}", "5", '["ok", 3]', ""])
+def test_nonsense_counts_as_unset(tmp_path: Path, value: str) -> None:
+    store = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    for key in ("files/recent", "run/providers", "run/inputs", "window/geometry"):
+        store.setValue(key, value)
+    settings = Settings(store)
+    assert settings.recent == [] or settings.recent == ["ok"]
+    assert all(isinstance(name, str) for name in settings.providers)
+    assert settings.inputs_of("x") == {}
+    assert settings.geometry.isEmpty()
