@@ -29,11 +29,18 @@ def is_at_least(a: Dim, b: Dim) -> bool:
 @lru_cache(MEMORY)
 def lower_bound(dim: Dim) -> int | None:
     """An int that `dim` never falls below while symbols are 0 or more; None where none is found."""
-    return _bound(dim, 1, 6)
+    return _bound(dim, 1, 6, [_MAX_STEPS])
 
 
-def _bound(dim: Dim, scale: int, depth: int) -> int | None:
-    """A lower bound, rounded up to an int, of ``dim / scale`` where that is known to be an integer."""
+_MAX_STEPS = 100
+"""Relaxations tried for one bound: the ways to relax multiply with the size of an expression."""
+
+
+def _bound(dim: Dim, scale: int, depth: int, steps: list[int]) -> int | None:
+    """A lower bound, rounded up to an int, of ``dim / scale`` where that is known to be an integer.
+
+    `steps` holds how many relaxations may still be tried.
+    """
     if isinstance(dim, int):
         return -(-dim // scale)
     best = None
@@ -42,7 +49,10 @@ def _bound(dim: Dim, scale: int, depth: int) -> int | None:
     if depth == 0 or (best is not None and best >= 0):
         return best
     for relaxed, factor in _relaxations(dim):
-        bounds = [_bound(r, scale * factor, depth - 1) for r in relaxed]
+        steps[0] -= 1
+        if steps[0] < 0:
+            break
+        bounds = [_bound(r, scale * factor, depth - 1, steps) for r in relaxed]
         if None not in bounds:
             least = min(b for b in bounds if b is not None)
             best = least if best is None else max(best, least)

@@ -21,7 +21,12 @@ from weakref import WeakValueDictionary
 from engine.dims.text import format_atom, format_terms
 
 MEMORY = 1 << 16  # results remembered for each operation
-_MAX_TERMS, MAX_DEGREE, _MAX_BITS = 64, 16, 256  # no real shape needs more; a hostile file may ask for it
+_MAX_TERMS, MAX_DEGREE, _MAX_BITS, _MAX_TEXT = (
+    64,
+    16,
+    256,
+    1000,
+)  # beyond what real shapes need
 
 
 class DimTooComplex(ArithmeticError):
@@ -36,7 +41,10 @@ class Atom:
     def __init__(self, kind: str, args: tuple[Any, ...]) -> None:
         self.kind = kind  # "symbol", "floordiv", "min", "max"
         self.args = args
-        self.key = (kind != "symbol", format_atom(kind, args))  # order of atoms: symbols by name, then the rest by text
+        text = format_atom(kind, args)
+        if len(text) > _MAX_TEXT and kind != "symbol":
+            raise DimTooComplex("a dim grew past what can be shown")
+        self.key = (kind != "symbol", text)  # order of atoms: symbols by name, then the rest by text
 
     def __str__(self) -> str:
         return self.key[1]

@@ -38,8 +38,8 @@ class Scope(Protocol):
         Findings of a `tentative` inference are warnings, as the subgraph may never run.
         """
 
-    def warn(self, node: Node, code: str, message: str) -> None:
-        """Report a finding about a node."""
+    def warn(self, node: Node, code: str, message: str, once: str) -> None:
+        """Report a finding about a node, the first with that `once` only."""
 
 
 class Call:

@@ -26,7 +26,7 @@ from engine.shapes.facts import (
 )  # fmt: skip
 from engine.shapes.inputs import input_types
 from engine.shapes.naming import SymbolNames
-from engine.shapes.schema_types import Signature, signature
+from engine.shapes.schema_types import signature
 
 __all__ = ["infer_shapes"]
 
@@ -139,9 +139,10 @@ class Inference:
         self._reasons[str(known)] = because
         return known
 
-    def warn(self, node: Node, code: str, message: str) -> None:
-        """Report a finding about a node."""
-        self._report(code, Severity.WARNING, message, node)
+    def warn(self, node: Node, code: str, message: str, once: str) -> None:
+        """Report a finding about a node, the first with that `once` only."""
+        finding = Diagnostic(code, Severity.WARNING, message, node.qualified_name)
+        self._findings.setdefault((code, once, ""), finding)
 
     def graph(self, graph: Graph, inputs: Sequence[Fact | None], tentative: bool = False) -> list[Fact]:
         """Infer a subgraph from facts of its inputs and return those of its outputs."""
@@ -177,48 +178,49 @@ class Inference:
         if body is not None:
             facts = self.graph(body, [replace(self.fact(t), value=self.value(t)) if t else None for t in node.inputs])
             return _one_per_slot(facts, node)
-        shared = signature(node.op_type, node.since_version, node.domain) if node.since_version else None
-        bound: dict[str, DType] = {}
-        if shared is not None:
-            bound, clash = shared.bind([_dtype(self.fact(t)) if t is not None else None for t in node.inputs])
-            if clash:
-                self._report("dtype-clash", self._severity(), f"{_title(node)}: {clash}", node)
-        rule = registry.find(node.domain, node.op_type)
+        slot_dtypes = self._slot_dtypes(node)
         try:
+            rule = registry.find(node.domain, node.op_type)
             if rule is None:
                 raise Unknown(f"no shape rule for {node.qualified_op} (node {node.name!r})")
             result = rule(Call(node, self))
+            outs = result if isinstance(result, list) else [result]
+            facts = [self._output(out, dtype) for out, dtype in zip(outs, slot_dtypes)]
+            return _one_per_slot(facts, node)
         except Unknown as reason:
-            return [self._unknown_output(slot, str(reason), shared, bound) for slot in range(len(node.outputs))]
-        except ShapeClash as clash_found:
-            reason_text = f"{_title(node)}: {clash_found}"
-            self._report("shape-clash", self._severity(), reason_text, node)
-            return [self._unknown_output(slot, reason_text, shared, bound) for slot in range(len(node.outputs))]
+            because = str(reason)
+        except ShapeClash as clash:
+            because = self._report_clash("shape-clash", str(clash), node)
         except DimTooComplex:
-            reason_text = f"its dims grow too long to write (node {node.name!r})"
-            return [self._unknown_output(slot, reason_text, shared, bound) for slot in range(len(node.outputs))]
+            because = f"its dims grow too long to write (node {node.name!r})"
         except _MALFORMED as error:
-            reason_text = f"{_title(node)}: inputs or attributes are not as the operator has them ({error})"
-            self._report("malformed-node", self._severity(), reason_text, node)
-            return [self._unknown_output(slot, reason_text, shared, bound) for slot in range(len(node.outputs))]
-        outs = result if isinstance(result, list) else [result]
-        return _one_per_slot([self._output(slot, out, shared, bound) for slot, out in enumerate(outs)], node)
+            text = f"its inputs or attributes are not as the operator has them ({type(error).__name__}: {error})"
+            because = self._report_clash("malformed-node", text, node)
+        return [Fact(TensorType(dtype) if dtype else None, because=because) for dtype in slot_dtypes]
 
-    def _unknown_output(self, slot: int, because: str, shared: Signature | None, bound: dict[str, DType]) -> Fact:
-        dtype = bound.get(shared.output(slot)) if shared else None
-        return Fact(TensorType(dtype) if dtype else None, because=because)
+    def _slot_dtypes(self, node: Node) -> list[DType | None]:
+        """The dtype of each output slot by the operator's schema; inputs that contradict it are reported."""
+        shared = signature(node.op_type, node.since_version, node.domain) if node.since_version else None
+        if shared is None:
+            return [None] * len(node.outputs)
+        bound, clash = shared.bind([_dtype(self.fact(t)) if t is not None else None for t in node.inputs])
+        if clash:
+            self._report_clash("dtype-clash", clash, node)
+        return [bound.get(shared.output(slot)) for slot in range(len(node.outputs))]
 
-    def _output(self, slot: int, out: registry.Output, shared: Signature | None, bound: dict[str, DType]) -> Fact:
+    def _output(self, out: registry.Output, slot_dtype: DType | None) -> Fact:
         if isinstance(out, Fact):
             return out
         if not isinstance(out, Out):
             return Fact(out)
-        dtype = out.dtype or (bound.get(shared.output(slot)) if shared else None)
+        if out.shape is None:
+            return Fact(TensorType(out.dtype or slot_dtype), None, self._first_reason(self._node))
+        if any(isinstance(d, int) and d < 0 for d in out.shape):
+            raise ShapeClash(f"its output would be {format_shape(out.shape)}")
         value = values.known(out.value)
         if value is not None and concrete(out.shape) != value.shape:
             value = None
-        because = "" if out.shape is not None else self._first_reason(self._node)
-        return Fact(TensorType(dtype, out.shape), value, because)
+        return Fact(TensorType(out.dtype or slot_dtype, out.shape), value)
 
     def _first_reason(self, node: Node | None) -> str:
         """Why the first input of a node that is not known is not."""
@@ -285,8 +287,11 @@ class Inference:
 
     # --- findings
 
-    def _severity(self) -> Severity:
-        return Severity.WARNING if self._tentative else Severity.ERROR
+    def _report_clash(self, code: str, text: str, node: Node) -> str:
+        """Report that a node cannot run; returns the message. In a branch that may never run it is a warning."""
+        message = f"{_title(node)}: {text}"
+        self._report(code, Severity.WARNING if self._tentative else Severity.ERROR, message, node)
+        return message
 
     def _report(self, code: str, severity: Severity, message: str, node: Node, tensor: Tensor | None = None) -> None:
         place = tensor.qualified_name if tensor else ""

@@ -85,9 +85,8 @@ def report_forced(call: Call, before: Expr, after: int, constant: str) -> None:
         what, value = names[0], after // coefficient
     else:
         what, value = str(before), after
-    call.scope.warn(
-        call.node, "forced-dim", f"{what} is forced to {value}: {call.node.op_type} {call.node.name!r} has {constant}"
-    )
+    message = f"{what} is forced to {value}: {call.node.op_type} {call.node.name!r} has {constant}"
+    call.scope.warn(call.node, "forced-dim", message, once=what)
 
 
 def _written(target: list[Any]) -> str:

@@ -1,0 +1,169 @@
+"""Inference on whole models: what is known, and that it is what runs. ONNX Runtime is the oracle."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from engine import dtypes, load
+from engine.dims import Expr
+from engine.graph.ir import Model, Tensor
+from engine.graph.types import TensorType
+from engine.shapes.bind import Binder
+from engine.shapes.facts import is_complete
+from engine.shapes.infer import infer_shapes
+
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "models"
+MODELS = sorted(f"{p.parent.name}/{p.name}" for d in ("real", "gen", "ml", "ops") for p in (SHARED / d).glob("*.onnx"))
+
+OPEN = {
+    # Squeezed only where the sequence gives one frame: the rank itself depends on the input's length.
+    "real/silero_vad.onnx": "the branches of",
+    "real/silero_vad_half.onnx": "the branches of",
+    # A sequence of parts of 2, 2 and, of an odd length, 1.
+    "ops/sequences.onnx": "the parts of",
+}
+"""The models in which not all can be known before the run, with the reason that inference must give."""
+
+RUN_BY_ORT = [
+    "real/silero_vad.onnx", "real/silero_vad_half.onnx", "real/silero_vad_op18_ifless.onnx", "real/magika_v3_3.onnx",
+    "real/ppocr_v2_cls.onnx", "real/ppocr_v4_rec.onnx", "real/attacut_sc.onnx", "real/tashkeel_rawi_v2_int8.onnx",
+    "gen/gpt2_kv_dyn.onnx", "gen/bert_ort_transformer_opt.onnx", "gen/yolo_n_320_nms.onnx", "gen/unet_ts.onnx",
+    "gen/swin_part_ts.onnx", "gen/vit_ts.onnx", "gen/tagger_lstm_dyn.onnx", "gen/mobilenetv2_qop_int8.onnx",
+    "gen/if_loop_ts.onnx", "ml/knn.onnx", "ml/isolation_forest.onnx", "ml/gp_regressor.onnx", "ops/loop_scan.onnx",
+    "ops/sequences.onnx", "ops/functions.onnx",
+]  # fmt: skip
+
+
+def inferred_alone(path: Path) -> Model:
+    """The model inferred from its inputs only, without what the file declares of other values."""
+    model = load(path)
+    for graph in model.graph.walk():
+        for tensor in graph.tensors.values():
+            if tensor.producer is not None and tensor.data is None:
+                tensor.stored_type = None
+    infer_shapes(model)
+    return model
+
+
+def made(model: Model) -> list[Tensor]:
+    return [t for node in model.nodes() for t in node.outputs if t is not None]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_all_that_can_be_known_is(shared: Path, name: str) -> None:
+    model = inferred_alone(shared / "models" / name)
+    open_ = [t for t in made(model) if not is_complete(t.inferred_type)]
+    assert all(t.unknown_because for t in open_)
+    if name in OPEN:
+        assert open_
+        assert all(OPEN[name] in t.unknown_because for t in open_)
+    else:
+        assert not open_, [(t.name, t.unknown_because) for t in open_[:3]]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_no_false_alarm(shared: Path, name: str) -> None:
+    model = load(shared / "models" / name)
+    before = len(model.diagnostics)
+    infer_shapes(model)
+    assert model.diagnostics[before:] == []
+
+
+def stored_path(shared: Path, name: str) -> Path:
+    return shared / "models" / "expected" / f"{name.replace('/', '__').removesuffix('.onnx')}.npz"
+
+
+def stored_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The inputs and the outputs stored in a file of expected values."""
+    with np.load(path) as arrays:
+        inputs = {k[3:]: arrays[k] for k in arrays.files if k.startswith("in:")}
+        return inputs, {k[4:]: arrays[k] for k in arrays.files if k.startswith("out:")}
+
+
+def symbols_bound(model: Model, shapes: dict[str, tuple[int, ...]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for tensor in model.graph.feeds:
+        for dim, size in zip(tensor.inferred_shape or (), shapes.get(tensor.name, ())):
+            if isinstance(dim, Expr) and dim.symbols() == (str(dim),):
+                found.setdefault(str(dim), size)
+    return found
+
+
+def contradictions(model: Model, observed: dict[str, np.ndarray], bindings: dict[str, int]) -> list[str]:
+    """Values whose observed dtype or shape is not what was inferred."""
+    binder, wrong = Binder(bindings), []
+    for name, array in observed.items():
+        type_ = binder.type(model.graph.tensors[name].inferred_type)
+        if not isinstance(type_, TensorType):
+            continue
+        shape = type_.shape if type_.shape is not None else array.shape
+        fits = len(shape) == array.ndim and all(
+            not isinstance(d, int) or d == size for d, size in zip(shape, array.shape)
+        )
+        if not fits or (type_.dtype and type_.dtype is not dtypes.from_numpy(array.dtype)):
+            wrong.append(f"{name}: inferred {type_}, observed {array.dtype}{list(array.shape)}")
+    return wrong
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "ops/random_ops.onnx"])
+def test_outputs_have_the_inferred_shapes(shared: Path, name: str) -> None:
+    stored = stored_path(shared, name)
+    if not stored.is_file():
+        pytest.skip("no expected outputs are stored for it")
+    feeds, outputs = stored_arrays(stored)
+    if not feeds or not outputs:
+        pytest.skip("its expected outputs are stored without inputs or cut")
+    model = inferred_alone(shared / "models" / name)
+    assert contradictions(model, outputs, symbols_bound(model, {k: v.shape for k, v in feeds.items()})) == []
+
+
+@pytest.mark.parametrize("name", RUN_BY_ORT)
+def test_values_have_the_inferred_shapes(shared: Path, name: str) -> None:
+    """Every value of the main graph, as ONNX Runtime computes it with optimisations off."""
+    ort = pytest.importorskip("onnxruntime")
+    path = shared / "models" / name
+    feeds, _ = stored_arrays(stored_path(shared, name))
+    proto = onnx.load(path)
+    known = {o.name for o in proto.graph.output}
+    exposed = [o for node in proto.graph.node for o in node.output if o and o not in known]
+    proto.graph.output.extend(onnx.ValueInfoProto(name=o) for o in exposed)
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 2
+    session = ort.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    names = [o.name for o in session.get_outputs()]
+    results: dict[str, Any] = dict(zip(names, session.run(names, feeds)))
+    observed = {k: v for k, v in results.items() if isinstance(v, np.ndarray)}
+    model = inferred_alone(path)
+    assert contradictions(model, observed, symbols_bound(model, {k: v.shape for k, v in feeds.items()})) == []
+
+
+def test_speed(shared: Path) -> None:
+    """The largest of the real models, and 5,000 nodes in one chain of operators."""
+    for name, most in (("real/oskut_ws.onnx", 0.2), ("real/silero_vad.onnx", 0.2), ("ops/dag_5000.onnx", 1.0)):
+        model = load(shared / "models" / name)
+        start = time.process_time()
+        infer_shapes(model)
+        assert time.process_time() - start < most, name
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "words"),
+    [
+        ("dtype_clash", "dtype-clash", ("int64", "float32")),
+        ("shape_clash", "shape-clash", ("[2, 4]", "[5, 4]")),
+        ("wrong_value_info", "shape-mismatch", ("[9, 9]", "[2, 4]")),
+    ],
+)
+def test_broken_models_are_told_what_is_wrong(shared: Path, name: str, code: str, words: tuple[str, ...]) -> None:
+    model = load(shared / "models" / "broken" / f"{name}.onnx")
+    infer_shapes(model)
+    (finding,) = [d for d in model.diagnostics if d.code == code]
+    assert finding.node
+    assert all(word in finding.message for word in words)
