@@ -24,7 +24,7 @@ LEFT, RIGHT, BOTTOM = (
     Qt.DockWidgetArea.RightDockWidgetArea,
     Qt.DockWidgetArea.BottomDockWidgetArea,
 )
-SHARES = {LEFT: 0.22, RIGHT: 0.21, BOTTOM: 0.26}  # of the window's width or height, at first
+SHARES = {LEFT: 0.24, RIGHT: 0.21, BOTTOM: 0.29}  # of the window's width or height, at first
 MIN_WIDTH = 250  # of the panes at the sides
 
 

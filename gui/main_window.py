@@ -35,6 +35,7 @@ from gui.docks import LEFT, RIGHT, add_docks, arrange, refresh_titles
 from gui.document import Document
 from gui.errors import environment
 from gui.panes.problems import ProblemsPane
+from gui.panes.run import RunPane
 from gui.search import find
 from gui.settings import STATE_VERSION, Settings
 from gui.status_bar import StatusBar
@@ -131,6 +132,10 @@ class MainWindow(QMainWindow):
         problems = self.docks["problems"].widget()
         if isinstance(problems, ProblemsPane):
             problems.count_changed.connect(self._show_problem_count)
+        run = self.docks["run"].widget()
+        if isinstance(run, RunPane):
+            run.finished.connect(self.docks["timings"].raise_)
+            run.failed.connect(self.docks["run"].raise_)
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(self._file_changed)
         for area in self.findChildren(QAbstractScrollArea):

@@ -141,6 +141,7 @@ class RunPane(QWidget):
             self._enable()
 
     def _succeeded(self, state: RunState) -> None:
+        self._say("")
         self.document.set_run(state)
         self.finished.emit()
 
@@ -223,13 +224,17 @@ class RunPane(QWidget):
     # Arrangement
 
     def _arrange(self) -> None:
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
-        layout.setSpacing(18)
-        layout.addLayout(_column("Providers, in order", self.providers), 3)
-        layout.addLayout(_column("Dims", self.dims), 3)
-        layout.addLayout(_column("Inputs", self.inputs), 5)
-        layout.addLayout(self._control_column(), 4)
+        columns = QHBoxLayout()
+        columns.setSpacing(18)
+        self.providers.setFixedWidth(200)
+        columns.addLayout(_column("Providers, in order", self.providers))
+        columns.addLayout(_column("Dims", self.dims), 2)
+        columns.addLayout(_column("Inputs", self.inputs), 4)
+        columns.addLayout(self._control_column(), 3)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 6)
+        layout.addLayout(columns, 1)
+        layout.addWidget(self.result)
 
     def _control_column(self) -> QVBoxLayout:
         counts = QGridLayout()
@@ -251,7 +256,6 @@ class RunPane(QWidget):
         column.addLayout(buttons)
         column.addWidget(self.progress)
         column.addWidget(self.status)
-        column.addWidget(self.result)
         column.addStretch(1)
         return column
 
@@ -259,6 +263,7 @@ class RunPane(QWidget):
 def _count_box(name: str, least: int) -> QSpinBox:
     box = QSpinBox()
     box.setRange(least, 1_000_000)
+    box.setFixedWidth(76)
     box.setAccessibleName(name)
     box.setToolTip(name)
     return box

@@ -21,7 +21,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QKeyEven
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gui.models.lines import Line, LineKind
-from gui.models.table import ITEM_ROLE, PLAIN, Style
+from gui.models.table import ITEM_ROLE, PLAIN
 from gui.theme import Theme, on_theme, theme_manager, ui_font
 from gui.widgets.table_view import font_of
 from gui.widgets.tips import plain_tip
@@ -142,9 +142,8 @@ class LineDelegate(QStyledItemDelegate):
     def _pair(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
         half = rect.height() // 2 if line.detail else rect.height()
         label_width = min(self.label_width, rect.width() // 2)
-        label_style = Style("accent") if line.target is not None and line.style.role != "accent" else Style("muted")
         label = QRect(rect.left(), rect.top(), label_width - 10, half)
-        _text(painter, label, line.label, font_of(PLAIN), theme.color(label_style.role))
+        _text(painter, label, line.label, font_of(PLAIN), theme.color(line.label_style.role))
         value = QRect(rect.left() + label_width, rect.top(), rect.width() - label_width, half)
         _text(painter, value, line.value, font_of(line.style), theme.color(line.style.role))
         if line.detail:

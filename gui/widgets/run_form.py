@@ -30,7 +30,7 @@ _LABEL_WIDTH = 26  # characters
 
 
 class FormGrid(QScrollArea):
-    """Rows of a label, a field and a remark, scrolling where they do not fit. `changed` tells of any edit."""
+    """Rows of a label and a field, scrolling where they do not fit. `changed` tells of any edit."""
 
     changed = Signal()
 
@@ -44,22 +44,22 @@ class FormGrid(QScrollArea):
         self._fields: dict[str, QWidget] = {}
 
     def _rebuild(self, rows: Iterable[tuple[str, str, str, QWidget]]) -> None:
-        """Show rows of (key, label text, remark, field)."""
+        """Show rows of (key, label text, remark for the tooltips, field)."""
         page = QWidget()
         outer = QVBoxLayout(page)
         outer.setContentsMargins(0, 0, 6, 0)
         grid = QGridLayout()
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(4)
-        grid.setColumnStretch(2, 1)
+        grid.setColumnStretch(1, 1)
         self._fields = {}
         for row, (key, text, remark, field) in enumerate(rows):
-            label = plain_label(text, tip=key)
+            label = plain_label(text, tip=f"{key}\n{remark}")
             label.setBuddy(field)
             field.setAccessibleName(text)
+            field.setToolTip(plain_tip("\n".join(filter(None, [remark, field.toolTip()]))))
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)
-            grid.addWidget(plain_label(remark, role="muted", tip=remark, shrinks=True), row, 2)
             self._fields[key] = field
         if not self._fields:
             grid.addWidget(plain_label(self._empty, role="muted"), 0, 0)
@@ -86,10 +86,10 @@ class DimsForm(FormGrid):
         rows = []
         for name, places in uses.items():
             field = QLineEdit(str(dims.get(name, "")), placeholderText="size")
-            field.setFixedWidth(76)
+            field.setMaximumWidth(110)
             field.setFont(mono_font())
             field.textChanged.connect(self.changed)
-            where = ", ".join(f"{one_line(use.input, 24)}[{use.axis}]" for use in places)
+            where = "used by " + ", ".join(f"axis {use.axis} of {one_line(use.input, 40)}" for use in places)
             rows.append((name, one_line(name, _LABEL_WIDTH), where, field))
         self._rebuild(rows)
 
@@ -137,7 +137,7 @@ class _SpecBox(QComboBox):
         self.addItems(list(dict.fromkeys([*([text] if text else []), *presets])))
         self.setEditText(text)
         self.setFont(mono_font())
-        self.setMinimumWidth(170)
+        self.setMinimumWidth(96)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._last = text
         self.setToolTip("normal[:SCALE], uniform:LOW:HIGH, integers:LOW:HIGH, ones, zeros, a number, or a file")
@@ -151,7 +151,7 @@ class _SpecBox(QComboBox):
         self._last = self.currentText()
 
 
-def plain_label(text: str, role: str = "", tip: str = "", shrinks: bool = False) -> QLabel:
+def plain_label(text: str, role: str = "", tip: str = "") -> QLabel:
     """A label whose text may come from a model: shown as it is, never as markup."""
     label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
@@ -160,7 +160,4 @@ def plain_label(text: str, role: str = "", tip: str = "", shrinks: bool = False)
         label.setProperty("role", role)
     if tip:
         label.setToolTip(plain_tip(tip))
-    if shrinks:
-        label.setMinimumWidth(20)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     return label

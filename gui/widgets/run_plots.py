@@ -38,6 +38,8 @@ class _Plot(pyqtgraph.PlotWidget):
         self.setMenuEnabled(False)
         self.setMouseEnabled(x=False, y=False)
         self.hideButtons()
+        for side in ("left", "bottom"):
+            self.getAxis(side).enableAutoSIPrefix(False)  # it would turn ms into thousandths of ms
 
     def _style_axes(self, theme: Theme) -> None:
         self.setBackground(theme.window)

@@ -50,6 +50,7 @@ class SearchBox(QWidget):
 
     def start(self) -> None:
         """Put the cursor into the line, everything in it selected."""
+        self.window().activateWindow()  # the keys may come from a floating pane
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.edit.selectAll()
 
