@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.dtypes import from_code
 from engine.errors import UnsupportedError
+from engine.graph.ir import Graph
 from engine.kernels.activations import swish
 from engine.kernels.convolution import convolve
 from engine.kernels.matmul import product
@@ -153,6 +154,31 @@ def _band(xp: Any, queries: int, keys: int, first: Any, left: int, right: int) -
     ahead = xp.arange(keys) - (xp.arange(queries)[:, None] + first)
     inside = ahead <= right if right >= 0 else xp.ones(ahead.shape, bool)
     return inside & (ahead >= -left) if left >= 0 else inside
+
+
+@kernel("FlexAttention", 1, domain="ai.onnx.preview", generic=False)
+def flex_attention(
+    ctx: KernelContext,
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    scale: float | None = None,
+    softmax_precision: int | None = None,
+    score_mod: Graph | None = None,
+    prob_mod: Graph | None = None,
+) -> Any:
+    """Attention over [B, heads, S, D] with subgraphs that change the scores and the probabilities (FlexAttention 1)."""
+    xp = ctx.xp
+    precision = wide(q).dtype if softmax_precision is None else _float_dtype(softmax_precision)
+    scores = scores_of(xp, wide(q), wide(k), scale).astype(precision, copy=False)
+    if score_mod is not None:
+        (scores,) = ctx.run_graph(score_mod, [scores])
+    weights = softmax_of_scores(xp, wide(scores).copy()).astype(precision, copy=False)
+    if prob_mod is not None:
+        (weights,) = ctx.run_graph(prob_mod, [weights])
+    values = wide(v)
+    return grouped_product(xp, weights.astype(values.dtype, copy=False), values).astype(q.dtype, copy=False)
 
 
 @kernel("RotaryEmbedding", 23)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
+from engine.kernels.axes import as_ints
 from engine.kernels.matmul import product
 from engine.kernels.parallel import piece, pieces, share
 from engine.kernels.pooling import padded
@@ -231,10 +232,40 @@ def conv_transpose(
     terms = product(xp, weights, x.reshape(batch, group, w.shape[0] // group, prod(size)))
     terms = terms.reshape(batch, filters, *sides, *size)
     extent = tuple(max(f, before + o) for f, before, o in zip(spread.full, spread.begin, spread.out))
-    y = xp.zeros((batch, filters, *extent), x.dtype)
-    for position in itertools.product(*map(range, sides)):
-        starts = [p * d for p, d in zip(position, spread.dilations)]
-        places = (slice(a, a + (n - 1) * s + 1, s) for a, n, s in zip(starts, size, spread.strides))
-        y[(..., *places)] += terms[(slice(None), slice(None), *position)]
+    y = _spread_sum(xp, terms, extent, spread.strides, spread.dilations)
     y = y[(..., *(slice(before, before + o) for before, o in zip(spread.begin, spread.out)))]
     return y if b is None else y + b.reshape(-1, *(1,) * len(size))
+
+
+def _spread_sum(
+    xp: Any, terms: Any, extent: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]
+) -> Any:
+    """Windows [N, C, *kernel, *size] laid out over [N, C, *extent] and added up where they overlap."""
+    rank = len(extent)
+    sides, size = terms.shape[2 : 2 + rank], terms.shape[2 + rank :]
+    y = xp.zeros((*terms.shape[:2], *extent), terms.dtype)
+    for position in itertools.product(*map(range, sides)):
+        starts = [p * d for p, d in zip(position, dilations)]
+        places = (slice(a, a + (n - 1) * s + 1, s) for a, n, s in zip(starts, size, strides))
+        y[(..., *places)] += terms[(slice(None), slice(None), *position)]
+    return y
+
+
+@kernel("Col2Im", 18, host_inputs=(1, 2))
+def col2im(
+    ctx: KernelContext,
+    x: Any,
+    image_shape: Any,
+    block_shape: Any,
+    *,
+    dilations: list[int] | None = None,
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Any:
+    """Columns [N, C * block, blocks] added up into the image [N, C, *image_shape] they were cut from (Col2Im 18)."""
+    image, block = as_ints(image_shape), as_ints(block_shape)
+    slides = windows(image, block, strides, dilations, pads)
+    terms = x.reshape(x.shape[0], -1, *block, *slides.out)
+    extent = tuple(n + b + e for n, b, e in zip(image, slides.pads_begin, slides.pads_end))
+    y = _spread_sum(ctx.xp, terms, extent, slides.strides, slides.dilations)
+    return y[(..., *(slice(b, b + n) for b, n in zip(slides.pads_begin, image)))]

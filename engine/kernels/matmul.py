@@ -114,3 +114,10 @@ def gemm(
         return y
     y += c if beta == 1 else (c * beta).astype(y.dtype, copy=False)
     return y
+
+
+@kernel("Det", 11, 22)
+@in_float32
+def det(ctx: KernelContext, x: Any) -> Any:
+    """Determinant of each matrix of the last two axes (Det 22)."""
+    return ctx.xp.linalg.det(x)
