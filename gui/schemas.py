@@ -1,15 +1,13 @@
-"""What the ONNX standard says of a node: its formal names, its attribute defaults, its documentation."""
+"""What the ONNX standard says of a node: its formal names, its attribute defaults, its documentation. Knows no Qt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import onnx
 import onnx.defs
 
 from engine.graph.ir import Node
-from gui.canvas.labels import attribute_text
 
 _VARIADIC = onnx.defs.OpSchema.FormalParameterOption.Variadic
 
@@ -22,48 +20,45 @@ def _schema(op_type: str, version: int, domain: str) -> onnx.defs.OpSchema | Non
         return None
 
 
-def schema_of(node: Node) -> onnx.defs.OpSchema | None:
-    """The operator's schema at the version that the model's opset selects, or None outside the standard."""
-    return _schema(node.op_type, node.since_version, node.domain)
+@lru_cache(maxsize=2048)
+def _formal_names(op_type: str, version: int, domain: str, outputs: bool) -> tuple[tuple[str, ...], bool]:
+    """Names of the formal inputs or outputs, and whether the last one stands for any number."""
+    schema = _schema(op_type, version, domain)
+    formal = () if schema is None else schema.outputs if outputs else schema.inputs
+    return tuple(p.name for p in formal), bool(formal) and formal[-1].option == _VARIADIC
 
 
-def input_names(node: Node) -> list[str]:
-    """The operator's own name of each input, such as ``X``, ``W``; numbers where it has none."""
-    schema = schema_of(node)
-    return _names(schema.inputs if schema else (), len(node.inputs))
+def input_name(node: Node, slot: int) -> str:
+    """The operator's own name of an input, such as ``W`` of Conv; its number where the standard has none."""
+    return _name(node, slot, outputs=False)
 
 
-def output_names(node: Node) -> list[str]:
-    """The operator's own name of each output."""
-    schema = schema_of(node)
-    return _names(schema.outputs if schema else (), len(node.outputs))
+def output_name(node: Node, slot: int) -> str:
+    """The operator's own name of an output."""
+    return _name(node, slot, outputs=True)
 
 
-def _names(formal: Sequence[onnx.defs.OpSchema.FormalParameter], count: int) -> list[str]:
-    names = []
-    for slot in range(count):
-        if slot < len(formal) and formal[slot].option != _VARIADIC:
-            names.append(formal[slot].name)
-        elif formal and formal[-1].option == _VARIADIC:
-            names.append(f"{formal[-1].name}[{slot - len(formal) + 1}]")
-        else:
-            names.append(f"#{slot}")
-    return names
+def _name(node: Node, slot: int, outputs: bool) -> str:
+    names, variadic = _formal_names(node.op_type, node.since_version, node.domain, outputs)
+    if slot < len(names) - variadic:
+        return names[slot]
+    return f"{names[-1]}[{slot - len(names) + 1}]" if variadic else f"#{slot}"
 
 
-def default_attributes(node: Node) -> dict[str, str]:
-    """Text of the defaults of those attributes that the node leaves out."""
-    schema = schema_of(node)
-    found = {}
+@lru_cache(maxsize=1024)
+def default_values(op_type: str, version: int, domain: str) -> dict[str, object]:
+    """Values of the attributes that have a default, by name; empty for operators outside the standard."""
+    schema = _schema(op_type, version, domain)
+    found: dict[str, object] = {}
     for name, attribute in (schema.attributes if schema else {}).items():
-        if name not in node.attributes and attribute.default_value.name:
+        if attribute.default_value.name:
             value = onnx.helper.get_attribute_value(attribute.default_value)
-            found[name] = attribute_text(value.decode() if isinstance(value, bytes) else value)
+            found[name] = value.decode() if isinstance(value, bytes) else value
     return found
 
 
 def summary_of(node: Node) -> str:
     """The first sentences of the operator's documentation, as plain text; empty outside the standard."""
-    schema = schema_of(node)
+    schema = _schema(node.op_type, node.since_version, node.domain)
     paragraph = (schema.doc or "").strip().split("\n\n")[0] if schema else ""
     return " ".join(paragraph.split())

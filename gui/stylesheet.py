@@ -82,6 +82,7 @@ QLabel[role="heading"] { color: @muted; font-weight: 600; }
 QLabel[role="error"] { color: @error; }
 QLabel[role="good"] { color: @good; }
 
+QDockWidget { border: 1px solid @line; }
 QDockWidget > QWidget#pane { border-top: 1px solid @line; }
 QTabBar { background: @window; qproperty-drawBase: 0; }
 QTabBar::tab { background: @window; color: @muted; padding: 7px 12px 6px 12px; border: none;

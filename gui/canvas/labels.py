@@ -6,8 +6,6 @@ import unicodedata
 from functools import lru_cache
 
 import numpy as np
-import onnx.defs
-import onnx.helper
 
 from engine.dims import Shape
 from engine.dtypes import BY_CODE
@@ -15,6 +13,7 @@ from engine.errors import DataError
 from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Node, RefAttribute, Tensor
 from engine.graph.types import TensorType
+from gui.schemas import default_values
 
 MAX_TEXT = 40
 SHOWN_VALUES = 6  # longest integer vector whose values are shown instead of its shape
@@ -95,43 +94,9 @@ def _number(value: object) -> str:
     return str(value)
 
 
-def input_name(node: Node, slot: int) -> str:
-    """The operator's own name of an input, such as ``W`` of Conv; for unknown operators its number."""
-    names, variadic = _formal_inputs(node.op_type, node.since_version, node.domain)
-    if slot < len(names) - variadic:
-        return names[slot]
-    return f"{names[-1]}[{slot - len(names) + 1}]" if variadic else f"#{slot}"
-
-
-@lru_cache(maxsize=1024)
-def _formal_inputs(op_type: str, version: int, domain: str) -> tuple[tuple[str, ...], bool]:
-    schema = _schema(op_type, version, domain)
-    if schema is None:
-        return (), False
-    inputs = schema.inputs
-    variadic = bool(inputs) and inputs[-1].option == onnx.defs.OpSchema.FormalParameterOption.Variadic
-    return tuple(p.name for p in inputs), variadic
-
-
-@lru_cache(maxsize=1024)
-def _schema(op_type: str, version: int, domain: str) -> onnx.defs.OpSchema | None:
-    try:
-        return onnx.defs.get_schema(op_type, version, domain) if version else None
-    except onnx.defs.SchemaError:
-        return None
-
-
 @lru_cache(maxsize=1024)
 def _defaults(op_type: str, version: int, domain: str) -> dict[str, str]:
-    schema = _schema(op_type, version, domain)
-    if schema is None:
-        return {}
-    values = {
-        name: onnx.helper.get_attribute_value(attribute.default_value)
-        for name, attribute in schema.attributes.items()
-        if attribute.default_value.name
-    }
-    return {name: attribute_text(v.decode() if isinstance(v, bytes) else v) for name, v in values.items()}
+    return {name: attribute_text(value) for name, value in default_values(op_type, version, domain).items()}
 
 
 # What distinguishes two nodes of one operator at a glance, in the order shown.

@@ -13,9 +13,10 @@ from enum import Enum, StrEnum
 import numpy as np
 
 from engine.graph.ir import Graph, Node, Tensor, ValueSource
-from gui.canvas.labels import clean, constant_text, edge_label, important_attributes, input_name, subgraph_text
+from gui.canvas.labels import clean, constant_text, edge_label, important_attributes, subgraph_text
 from gui.canvas.layout import LayoutInput
 from gui.canvas.palette import Category, category_of
+from gui.schemas import input_name
 
 HEADER_HEIGHT = 22.0
 ROW_HEIGHT = 15.0

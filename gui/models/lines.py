@@ -31,6 +31,7 @@ class Line:
     detail: str = ""
     detail_style: Style = MUTED
     target: object = None
+    label_style: Style = MUTED
     badge_color: str = ""
     share: float = 0.0
     tip: str = ""

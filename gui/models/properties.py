@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from engine.dtypes import BY_CODE
 from engine.graph.data import SparseData, TensorData
@@ -15,7 +16,7 @@ from gui.index import ModelIndex
 from gui.models.lines import Line, LineKind
 from gui.models.order import category_color, provider_name
 from gui.models.table import MUTED, PLAIN, Style
-from gui.schemas import default_attributes, input_names, output_names, summary_of
+from gui.schemas import default_values, input_name, output_name, summary_of
 from gui.text import bytes_text, count_text, dtype_text, ms_text, one_line, plural, type_text
 
 MAX_LINES = 400  # of one section; a node with more inputs says how many are left out
@@ -130,10 +131,10 @@ def _node_lines(node: Node, run: RunState | None, model: Model | None) -> Iterat
     if node.doc_string:
         yield _pair("description", node.doc_string)
     yield from _attribute_lines(node)
-    yield from _slots("Inputs", node.inputs, input_names(node), run)
+    yield from _slots("Inputs", node.inputs, partial(input_name, node), run)
     if node.captures:
-        yield from _slots("Captured from outside", list(node.captures), [""] * len(node.captures), run)
-    yield from _slots("Outputs", node.outputs, output_names(node), run)
+        yield from _slots("Captured from outside", node.captures, lambda _slot: "", run)
+    yield from _slots("Outputs", node.outputs, partial(output_name, node), run)
     if node.subgraphs:
         yield _heading("Subgraphs")
         for name, graph in node.subgraphs.items():
@@ -160,15 +161,16 @@ def _run_lines(node: Node, run: RunState | None) -> Iterator[Line]:
 
 
 def _attribute_lines(node: Node) -> Iterator[Line]:
-    defaults = default_attributes(node)
-    if node.attributes or defaults:
+    defaults = default_values(node.op_type, node.since_version, node.domain)
+    left_out = {name: value for name, value in defaults.items() if name not in node.attributes}
+    if node.attributes or left_out:
         yield _heading("Attributes")
     for name, value in list(node.attributes.items())[:MAX_LINES]:
         if isinstance(value, Graph) or (isinstance(value, list) and value and isinstance(value[0], Graph)):
             continue
         yield _pair(name, _attribute(name, value), FACT)
-    for name, text in defaults.items():
-        yield _pair(name, f"{text or 'empty'} (default)", DEFAULT)
+    for name, value in left_out.items():
+        yield _pair(name, f"{_attribute(name, value) or 'empty'} (default)", DEFAULT)
 
 
 def _attribute(name: str, value: object) -> str:
@@ -184,12 +186,14 @@ def _attribute(name: str, value: object) -> str:
     return attribute_text(value) or str(value)
 
 
-def _slots(title: str, tensors: list[Tensor | None], names: list[str], run: RunState | None) -> Iterator[Line]:
+def _slots(
+    title: str, tensors: Sequence[Tensor | None], name_of: Callable[[int], str], run: RunState | None
+) -> Iterator[Line]:
     if not tensors:
         return
     yield _heading(title if len(tensors) > 1 or not title.endswith("s") else title[:-1])
-    for tensor, name in list(zip(tensors, names, strict=True))[:MAX_LINES]:
-        yield _value(name, tensor, run) if tensor else _pair(name, "absent", Style("faint"))
+    for slot, tensor in enumerate(tensors[:MAX_LINES]):
+        yield _value(name_of(slot), tensor, run) if tensor else _pair(name_of(slot), "absent", Style("faint"))
     if len(tensors) > MAX_LINES:
         yield _pair("", f"and {len(tensors) - MAX_LINES:,} more", MUTED)
 
@@ -209,7 +213,7 @@ def _value(label: str, tensor: Tensor, run: RunState | None) -> Line:
         line.detail, line.detail_style = type_text(tensor.stored_type), STORED
     if not label:
         line.label, line.value = line.value, line.detail
-        line.style, line.detail = line.detail_style, ""
+        line.style, line.label_style, line.detail = line.detail_style, LINK, ""
     return line
 
 
@@ -246,11 +250,11 @@ def _tensor_lines(tensor: Tensor, run: RunState | None) -> Iterator[Line]:
         yield _pair("description", tensor.doc_string)
     if tensor.producer is not None:
         yield _heading("Producer")
-        slot = output_names(tensor.producer)[tensor.producer_slot]
+        slot = output_name(tensor.producer, tensor.producer_slot)
         yield _pair(slot, tensor.producer.name, LINK, target=tensor.producer, detail=tensor.producer.qualified_op)
     yield _heading(plural(len(tensor.consumers), "consumer").capitalize())
     for node, slot_index in tensor.consumers[:MAX_LINES]:
-        yield _pair(input_names(node)[slot_index], node.name, LINK, target=node, detail=node.qualified_op)
+        yield _pair(input_name(node, slot_index), node.name, LINK, target=node, detail=node.qualified_op)
     if any(tensor is output for output in tensor.graph.outputs):
         yield _pair("", "output of the graph")
     yield from _metadata(tensor.metadata)

@@ -25,7 +25,7 @@ from gui.document import Document
 from gui.errors import explain
 from gui.jobs import Job, Task
 from gui.models.values import ValuesModel
-from gui.schemas import input_names, output_names
+from gui.schemas import input_name, output_name
 from gui.statistics import Statistics, is_numeric, summarize
 from gui.text import dtype_text, one_line, shape_text
 from gui.theme import mono_font
@@ -101,8 +101,8 @@ class TensorPane(QWidget):
     def _selection_changed(self) -> None:
         match self._document.selection:
             case Node() as node:
-                named = [*zip(node.outputs, output_names(node), strict=True),
-                         *zip(node.inputs, input_names(node), strict=True)]  # fmt: skip
+                named = [(tensor, output_name(node, slot)) for slot, tensor in enumerate(node.outputs)]
+                named += [(tensor, input_name(node, slot)) for slot, tensor in enumerate(node.inputs)]
             case Tensor() as tensor:
                 named = [(tensor, "")]
             case _:
