@@ -1,6 +1,6 @@
 """OInfer's inference engine: open an ONNX model, infer its shapes, run it, compare providers. Knows no Qt.
 
-``open_model`` opens a file for looking at, in the phases ``load`` and ``infer``; ``Session`` runs, ``compare`` measures.
+``open_model`` opens a file for looking at (``load``, then ``infer``); ``Session`` runs, ``compare`` measures.
 """
 from __future__ import annotations
 
