@@ -157,26 +157,21 @@ def slice_length(length: Dim, start: Dim, end: Dim) -> Dim:
     to be no shorter than a start counted from the front, and than what a negative end takes off: ``[1:-1]`` of N is
     N - 2, not ``max(N - 2, 0)``.
     """
-    stop: Dim
-    cut: Dim
     if isinstance(end, int) and end >= _ENDLESS:
-        stop, cut = length, 0
-    elif _is_negative(end):
-        stop, cut = length + end, -end
+        cut: Dim | None = 0  # what is left off at the end
     else:
-        stop, cut = minimum(end, length), -1
-    if isinstance(start, int) and start < 0 and isinstance(cut, int) and cut >= 0:
-        kept = 1 if start == -1 else minimum(-start, length)
-        return _not_negative(kept - cut)
-    if _is_negative(start):
-        start = maximum(length + start, 0)
-    elif isinstance(length, int) and not isinstance(start, int):
-        start = start if is_at_least(length, start) else minimum(start, maximum(stop, 0))
-    return _not_negative(stop - start)
-
-
-def _not_negative(dim: Dim) -> Dim:
-    return max(dim, 0) if isinstance(dim, int) else dim
+        cut = -end if _is_negative(end) else None
+    left = -start if _is_negative(start) else None  # where it starts, counted from the end
+    stop = minimum(end, length) if cut is None else length - cut
+    if left is None:
+        overlap = cut is not None or is_at_least(end, start)
+        kept = stop - start if overlap else maximum(stop - start, 0)
+    elif cut is None:
+        kept = maximum(stop - maximum(length - left, 0), 0)
+    else:
+        last = 1 if left == 1 else minimum(left, length)
+        kept = last - cut if is_at_least(left, cut + 1) else maximum(last - cut, 0)
+    return max(kept, 0) if isinstance(kept, int) else kept
 
 
 def _is_negative(index: Dim) -> bool:

@@ -95,7 +95,8 @@ class Builder:
         return self.node("Transpose", x, perm=self.draw(st.permutations(range(RANK))))
 
     def reshape(self, x: str) -> list[str]:
-        """Two axes merged by arithmetic on Shape, as exporters write it."""
+        """Two axes merged by arithmetic on Shape, as exporters write it. No axis is empty: a 0 would mean a copy."""
+        x = self.node("Pad", x, self.ints(*[1] * RANK, *[0] * RANK))[0]
         shape = self.node("Shape", x)[0]
         first, second, third, last = (self.node("Gather", shape, self.ints(i))[0] for i in range(RANK))
         merged = self.node("Mul", first, second)[0]
