@@ -16,7 +16,7 @@ from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 from engine.kernels.windows import Windows, transposed_windows, windows
 
-_COLUMNS_BYTES = 4 << 20
+_COLUMNS_BYTES = 1 << 20
 """Windows are gathered in pieces of about this size: larger ones spend their time on page faults and in memory."""
 
 _CHANNELS_BYTES = 256 << 10
@@ -83,13 +83,18 @@ def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int) -> Any:
         return y
     rows = _rows_a_piece(slides.out[0], group * depth * row * x.itemsize, y.size * depth // max(batch, 1))
     bands = -(-slides.out[0] // rows)
+    idle: list[np.ndarray] = []  # buffers are used again: fresh memory costs as much as what is written to it
 
     def task(index: int) -> None:
         n, band = divmod(index, bands)
         part = slice(band * rows, min((band + 1) * rows, slides.out[0]))
-        columns = np.ascontiguousarray(view[n][(slice(None),) * (1 + rank) + (part,)])
-        columns = columns.reshape(group, depth, (part.stop - part.start) * row)
+        window = view[n][(slice(None),) * (1 + rank) + (part,)]
+        buffer = idle.pop() if idle else np.empty(group * depth * rows * row, x.dtype)
+        columns = buffer[: window.size].reshape(window.shape)
+        np.copyto(columns, window)
+        columns = columns.reshape(group, depth, window.size // (group * depth))
         np.matmul(weights, columns, out=flat[n, :, :, part.start * row : part.stop * row])
+        idle.append(buffer)
 
     share(batch * bands, task)
     return y
@@ -150,8 +155,10 @@ def _depthwise(xp: Any, x: Any, w: Any, slides: Windows) -> Any:
     if y.size == 0:
         return y.reshape(batch, channels * times, *slides.out)
     taps = w.reshape(channels, times, len(kernel), 1)
-    block = max(1, _CHANNELS_BYTES // (prod(grid) * x.itemsize)) if xp is np else channels
-    block = min(block, -(-channels // pieces(channels, y.size * len(kernel) * _READING)))
+    block = channels
+    if xp is np:
+        block = max(1, _CHANNELS_BYTES // (prod(grid) * x.itemsize))
+        block = min(block, -(-channels // pieces(channels, y.size * len(kernel) * _READING)))
     blocks = -(-channels // block)
 
     def task(index: int) -> None:
