@@ -13,7 +13,7 @@ venv=.venv
 qt_packages="libgl1 libegl1 libglib2.0-0 libfontconfig1 libxkbcommon0 libdbus-1-3"
 xcb_packages="libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 libxkbcommon-x11-0"
 # All that any purpose may miss: who has to type the line by hand should have to type it once.
-all_packages="python3-venv $qt_packages $xcb_packages binutils"
+all_packages="python3-venv $qt_packages $xcb_packages gcc libc6-dev"
 
 say() { printf '%s\n' "oinfer: $*" >&2; }
 die() { say "$*"; exit 1; }
@@ -88,6 +88,12 @@ make_qt_work() {
     ! qt_missing || { QT_QPA_PLATFORM=offscreen "$venv/bin/python" -c 'import PySide6.QtWidgets'; die "Qt still cannot start"; }
 }
 
+# The tests build a stand-in for macOS's Accelerate, so that its provider is held on every system.
+make_tests_work() {
+    if [ "$purpose" != test ] || [ "$(uname)" != Linux ]; then return 0; fi
+    command -v cc >/dev/null || install_system "the tests need a C compiler" gcc libc6-dev
+}
+
 # PyInstaller copies libpython and edits ELF sections.
 make_packaging_work() {
     if [ "$purpose" != package ] || [ "$(uname)" != Linux ]; then return 0; fi
@@ -103,4 +109,5 @@ get_python_library_path()' 2>/dev/null || {
 make_venv
 install_python_packages
 make_qt_work
+make_tests_work
 make_packaging_work
