@@ -9,6 +9,8 @@ from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 from engine.kernels.special import erf
 
+_FLOAT_MAX = 3.4028234663852886e38
+
 
 @kernel("Relu", 1, 6, 13, 14)
 @in_float32
@@ -153,9 +155,15 @@ def swiglu(ctx: KernelContext, gate: Array, linear: Array, *, alpha: float = 1.0
     return gate * logistic(ctx, gate * gate.dtype.type(alpha)) * linear
 
 
-@kernel("Clip", 1, 6)
-def clip_attributes(ctx: KernelContext, x: Array, *, min: float | None = None, max: float | None = None) -> Array:
-    """Version 1 and 6 hold the bounds as attributes."""
+@kernel("Clip", 6)
+def clip_6(ctx: KernelContext, x: Array, *, min: float = -_FLOAT_MAX, max: float = _FLOAT_MAX) -> Array:
+    """Version 6 holds the bounds as attributes, by default the finite float32 numbers."""
+    return clip(ctx, x, x.dtype.type(min), x.dtype.type(max))
+
+
+@kernel("Clip", 1)
+def clip_1(ctx: KernelContext, x: Array, *, min: float | None = None, max: float | None = None) -> Array:
+    """Version 1 holds the bounds as attributes and has no default."""
     low, high = (None if v is None else x.dtype.type(v) for v in (min, max))
     return clip(ctx, x, low, high)
 

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.registry import KernelContext, kernel
+from engine.kernels.registry import ML, KernelContext, kernel
 from engine.kernels.scores import labels_of, transformed, two_columns
-
-ML = "ai.onnx.ml"
 
 
 def _features(x: np.ndarray) -> np.ndarray:

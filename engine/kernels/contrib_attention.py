@@ -19,11 +19,10 @@ from engine.kernels.attention import (
     split_heads,
 )  # fmt: skip
 from engine.kernels.matmul import integer_product, product
+from engine.kernels.normalization import rms_normalization
 from engine.kernels.precision import in_float32
 from engine.kernels.quantization import centred
-from engine.kernels.registry import KernelContext, kernel
-
-MICROSOFT = "com.microsoft"
+from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 
 
 @kernel("Attention", 1, domain=MICROSOFT)
@@ -136,13 +135,10 @@ def _padded_out(xp: Any, scores: Any, mask: Any, filter_value: float) -> Any:
     return scores + xp.where(kept, np.float32(0), np.float32(filter_value))
 
 
-def _causal(xp: Any, scores: Any, window: int = -1) -> Any:
-    """-inf where a key lies after its query, or `window` or more before it; the last query sees the last key."""
+def _causal(xp: Any, scores: Any) -> Any:
+    """-inf where a key lies after its query; the last query sees the last key."""
     queries, keys = scores.shape[-2:]
-    behind = xp.arange(queries)[:, None] + (keys - queries) - xp.arange(keys)
-    seen = behind >= 0
-    if window > 0:
-        seen = seen & (behind < window)
+    seen = xp.arange(keys) <= xp.arange(queries)[:, None] + (keys - queries)
     return xp.where(seen, scores, scores.dtype.type(-np.inf))
 
 
@@ -219,6 +215,12 @@ def group_query_attention(
     sin_cache: Any = None,
     position_ids: Any = None,
     attention_bias: Any = None,
+    head_sink: Any = None,
+    k_scale: Any = None,
+    v_scale: Any = None,
+    q_norm_weight: Any = None,
+    k_norm_weight: Any = None,
+    query_seqlens: Any = None,
     *,
     num_heads: int,
     kv_num_heads: int,
@@ -227,37 +229,82 @@ def group_query_attention(
     local_window_size: int = -1,
     do_rotary: int = 0,
     rotary_interleaved: int = 0,
+    causal: int = 1,
+    smooth_softmax: int = -1,
+    qk_output: int = 0,
+    qk_norm_epsilon: float = 1e-6,
+    q_norm_epsilon: float | None = None,
+    k_norm_epsilon: float | None = None,
+    k_quant_type: str = "NONE",
+    v_quant_type: str = "NONE",
+    kv_cache_bit_width: int = 0,
+    sliding_window_cache: int = 0,
 ) -> Any:
-    """Causal attention with fewer key heads than query heads and a cache, all sequences of one length.
+    """Attention with fewer key heads than query heads and a cache; `seqlens_k` + 1 keys count in each sequence.
+
+    A sequence's queries are its last positions; with no cache before, its first, and what lies beyond is padding.
+    `head_sink`, or 0 with `smooth_softmax`, takes part in the softmax as one more score. Gives Y, keys, values, scores.
 
     Raises
     ------
-    UnsupportedError: sequences of different lengths, which share one padded batch.
+    UnsupportedError: the cache is quantised or slides, or each sequence has its own number of queries.
     """
+    if k_quant_type != "NONE" or v_quant_type != "NONE" or sliding_window_cache or query_seqlens is not None:
+        raise UnsupportedError("GroupQueryAttention with a quantised or sliding cache, or query_seqlens")
     xp = ctx.xp
     if key is None:
         width = query.shape[-1] // (num_heads + 2 * kv_num_heads)
         ends = (num_heads * width, (num_heads + kv_num_heads) * width)
         query, key, value = query[..., : ends[0]], query[..., ends[0] : ends[1]], query[..., ends[1] :]
     q, k, v = split_heads(query, num_heads), split_heads(key, kv_num_heads), split_heads(value, kv_num_heads)
-    lengths = seqlens_k.reshape(-1) + 1
-    total = int(lengths[0])
-    if not bool((lengths == total).all()):
-        raise UnsupportedError("GroupQueryAttention with sequences of different lengths in one batch")
-    past = total - q.shape[2]
+    if q_norm_weight is not None:
+        q = rms_normalization(ctx, q, q_norm_weight, epsilon=q_norm_epsilon or qk_norm_epsilon)
+    if k_norm_weight is not None:
+        k = rms_normalization(ctx, k, k_norm_weight, epsilon=k_norm_epsilon or qk_norm_epsilon)
+    steps, longest = q.shape[2], int(total_sequence_length.reshape(-1)[0])
+    lengths = seqlens_k.reshape(-1, 1).astype(np.int64) + 1
+    first = lengths * 0 if steps == longest else lengths - steps
+    places = first + xp.arange(steps)  # of each query among the keys, [B, S]
     if do_rotary:
-        places = xp.arange(past, total)[None] if position_ids is None else position_ids
-        cos, sin = cos_cache[places][:, None], sin_cache[places][:, None]
-        width = 2 * cos.shape[-1]
-        q, k = (rotate(xp, t, cos, sin, bool(rotary_interleaved), width) for t in (q, k))
-    if past_key is not None and past > 0:
-        k = xp.concatenate([past_key[:, :, :past], k], axis=2)
-        v = xp.concatenate([past_value[:, :, :past], v], axis=2)
+        angles = places if position_ids is None else position_ids
+        cos, sin = cos_cache[angles][:, None], sin_cache[angles][:, None]
+        q, k = (rotate(xp, t, cos, sin, bool(rotary_interleaved), 2 * cos.shape[-1]) for t in (q, k))
+    k, v = _cached(xp, past_key, k, places, longest), _cached(xp, past_value, v, places, longest)
     scores = capped(xp, scores_of(xp, q, k, scale or None), softcap)
     if attention_bias is not None:
-        scores = scores + attention_bias
-    weights = softmax_of_scores(xp, _causal(xp, scores, local_window_size))
-    return merge_heads(grouped_product(xp, weights, v)), k, v
+        scores = scores + attention_bias[..., : scores.shape[-1]]
+    keys = xp.arange(k.shape[2])
+    ahead = keys - places[:, None, :, None]
+    seen = (keys < lengths[:, None, None]) & ((ahead <= 0) | (causal == 0))
+    if local_window_size > 0:
+        seen = seen & (ahead > -local_window_size)
+    scores = xp.where(seen, scores, scores.dtype.type(-np.inf))
+    sink = head_sink
+    if sink is None and smooth_softmax > 0:
+        sink = xp.zeros(num_heads, scores.dtype)
+    weights = _softmax_with_sink(xp, scores, sink)
+    stage = weights if qk_output == 2 else scores
+    return merge_heads(grouped_product(xp, weights, v)), k, v, stage
+
+
+def _cached(xp: Any, past: Any, new: Any, places: Any, longest: int) -> Any:
+    """The cache [B, heads, T, D] with the new steps at their places; steps of padding beyond its end fall away."""
+    room = longest if past is None else max(longest, past.shape[2])
+    present = xp.zeros((*new.shape[:2], room, new.shape[3]), new.dtype)
+    if past is not None:
+        present[:, :, : past.shape[2]] = past
+    for batch in range(new.shape[0]):
+        start = int(places[batch, 0])
+        present[batch, :, start : start + new.shape[2]] = new[batch, :, : room - start]
+    return present
+
+
+def _softmax_with_sink(xp: Any, scores: Any, sink: Any) -> Any:
+    """Softmax over the last axis, together with one more score a head where `sink` [heads] is given."""
+    if sink is None:
+        return softmax_of_scores(xp, scores.copy())
+    extra = xp.broadcast_to(sink.reshape(1, -1, 1, 1).astype(scores.dtype), (*scores.shape[:-1], 1))
+    return softmax_of_scores(xp, xp.concatenate([scores, extra], axis=-1))[..., :-1]
 
 
 @kernel("RotaryEmbedding", 1, domain=MICROSOFT)

@@ -14,9 +14,7 @@ from engine.kernels.convolution import conv
 from engine.kernels.matmul import gemm, product
 from engine.kernels.normalization import layer_normalization, rms_normalization, standardized
 from engine.kernels.precision import in_float32, wide
-from engine.kernels.registry import KernelContext, kernel
-
-MICROSOFT = "com.microsoft"
+from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 
 kernel("Gelu", 1, domain=MICROSOFT)(gelu)
 
@@ -41,6 +39,7 @@ def quick_gelu(ctx: KernelContext, x: Any, *, alpha: float = 1.702) -> Any:
     return swish(ctx, x, alpha=alpha)
 
 
+@kernel("TransposeMatMul", 1, domain=MICROSOFT)
 @kernel("FusedMatMul", 1, domain=MICROSOFT)
 @in_float32
 def fused_matmul(

@@ -12,18 +12,25 @@ import numpy as np
 from engine.errors import UnsupportedError
 from engine.kernels.activations import logistic
 from engine.kernels.axes import normalize_axis
+from engine.kernels.contrib_fused import embed_layer_normalization
 from engine.kernels.matmul import integer_product, product
-from engine.kernels.pooling import average_pool
 from engine.kernels.precision import in_float32, wide
-from engine.kernels.quantization import centred, dynamic_quantize_linear, quantize
+from engine.kernels.quantization import (
+    centred,
+    dequantize_linear,
+    dynamic_quantize_linear,
+    quantize,
+    quantize_linear,
+)
 from engine.kernels.recurrent import prepare, run_lstm
-from engine.kernels.registry import KernelContext, kernel
+from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 from engine.kernels.softmax import softmax_along
 
-MICROSOFT = "com.microsoft"
+kernel("QuantizeLinear", 1, domain=MICROSOFT)(quantize_linear)
+kernel("DequantizeLinear", 1, domain=MICROSOFT)(dequantize_linear)
 
 
-def _real(x: Any, scale: Any, zero: Any) -> Any:
+def real(x: Any, scale: Any, zero: Any) -> Any:
     """What a quantised tensor stands for, in a fresh float32 array."""
     y = centred(x, zero)
     y *= scale
@@ -40,7 +47,7 @@ def qlinear_add(
     zero: Any = None,
 ) -> Any:  # fmt: skip
     """Sum of two quantised tensors, quantised."""
-    return _quantized(ctx, _real(a, a_scale, a_zero) + _real(b, b_scale, b_zero), scale, zero, a)
+    return _quantized(ctx, real(a, a_scale, a_zero) + real(b, b_scale, b_zero), scale, zero, a)
 
 
 @kernel("QLinearMul", 1, domain=MICROSOFT)
@@ -49,7 +56,7 @@ def qlinear_mul(
     zero: Any = None,
 ) -> Any:  # fmt: skip
     """Product of two quantised tensors, quantised."""
-    return _quantized(ctx, _real(a, a_scale, a_zero) * _real(b, b_scale, b_zero), scale, zero, a)
+    return _quantized(ctx, real(a, a_scale, a_zero) * real(b, b_scale, b_zero), scale, zero, a)
 
 
 @kernel("QLinearSigmoid", 1, domain=MICROSOFT)
@@ -57,7 +64,7 @@ def qlinear_sigmoid(
     ctx: KernelContext, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any = None
 ) -> Any:
     """Sigmoid of a quantised tensor, quantised."""
-    return _quantized(ctx, logistic(ctx, _real(x, x_scale, x_zero)), scale, zero, x)
+    return _quantized(ctx, logistic(ctx, real(x, x_scale, x_zero)), scale, zero, x)
 
 
 @kernel("QLinearLeakyRelu", 1, domain=MICROSOFT)
@@ -65,7 +72,7 @@ def qlinear_leaky_relu(
     ctx: KernelContext, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any = None, *, alpha: float = 0.01
 ) -> Any:
     """LeakyRelu of a quantised tensor, quantised."""
-    y = _real(x, x_scale, x_zero)
+    y = real(x, x_scale, x_zero)
     return _quantized(ctx, ctx.xp.where(y < 0, y * np.float32(alpha), y), scale, zero, x)
 
 
@@ -74,53 +81,27 @@ def qlinear_softmax(
     ctx: KernelContext, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any, *, opset: int, axis: int = -1
 ) -> Any:
     """Softmax of a quantised tensor, quantised: along one axis, before opset 13 over it and all after it."""
-    y = _real(x, x_scale, x_zero)
+    y = real(x, x_scale, x_zero)
     axis = normalize_axis(axis, x.ndim)
     rows = y if opset >= 13 else y.reshape(*x.shape[:axis], -1)
     return _quantized(ctx, softmax_along(ctx.xp, rows, axis).reshape(x.shape), scale, zero, x)
 
 
+@kernel("QLinearWhere", 1, domain=MICROSOFT)
+def qlinear_where(
+    ctx: KernelContext, condition: Any, x: Any, x_scale: Any, x_zero: Any, y: Any, y_scale: Any, y_zero: Any,
+    scale: Any, zero: Any,
+) -> Any:  # fmt: skip
+    """Elements of one quantised tensor or another, at one scale."""
+    chosen = ctx.xp.where(condition, real(x, x_scale, x_zero), real(y, y_scale, y_zero))
+    return _quantized(ctx, chosen, scale, zero, x)
+
+
 @kernel("QLinearConcat", 1, domain=MICROSOFT)
 def qlinear_concat(ctx: KernelContext, scale: Any, zero: Any, *parts: Any, axis: int) -> Any:
     """Quantised tensors, each followed by its scale and zero point, joined at one scale."""
-    reals = [_real(*parts[start : start + 3]) for start in range(0, len(parts), 3)]
+    reals = [real(*parts[start : start + 3]) for start in range(0, len(parts), 3)]
     return _quantized(ctx, ctx.xp.concatenate(reals, axis=axis), scale, zero, parts[0])
-
-
-@kernel("QLinearGlobalAveragePool", 1, domain=MICROSOFT)
-def qlinear_global_average_pool(
-    ctx: KernelContext, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any, *, channels_last: int = 0
-) -> Any:
-    """Mean over the spatial axes of a quantised tensor, quantised."""
-    axes = tuple(range(1, x.ndim - 1)) if channels_last else tuple(range(2, x.ndim))
-    return _quantized(ctx, _real(x, x_scale, x_zero).mean(axis=axes, keepdims=True), scale, zero, x)
-
-
-@kernel("QLinearAveragePool", 1, domain=MICROSOFT)
-def qlinear_average_pool(
-    ctx: KernelContext,
-    x: Any,
-    x_scale: Any,
-    x_zero: Any,
-    scale: Any,
-    zero: Any = None,
-    *,
-    kernel_shape: list[int],
-    strides: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    count_include_pad: int = 0,
-    channels_last: int = 0,
-) -> Any:
-    """AveragePool of a quantised tensor, quantised."""
-    y = _real(x, x_scale, x_zero)
-    y = ctx.xp.moveaxis(y, -1, 1) if channels_last else y
-    y = average_pool(
-        ctx, y, kernel_shape=kernel_shape, strides=strides, pads=pads, auto_pad=auto_pad, ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-    )  # fmt: skip
-    return _quantized(ctx, ctx.xp.moveaxis(y, 1, -1) if channels_last else y, scale, zero, x)
 
 
 @kernel("QGemm", 1, domain=MICROSOFT)
@@ -158,6 +139,12 @@ def matmul_integer_to_float(
     """Product of quantised matrices as floats, plus bias."""
     y = integer_product(ctx.xp, centred(a, a_zero), centred(b, b_zero)).astype(np.float32) * (a_scale * b_scale)
     return y if bias is None else y + bias
+
+
+@kernel("MatMulInteger16", 1, domain=MICROSOFT)
+def matmul_integer_16(ctx: KernelContext, a: Any, b: Any) -> Any:
+    """Product of int16 matrices in int32."""
+    return ctx.xp.matmul(a.astype(np.int32), b.astype(np.int32))
 
 
 @kernel("DynamicQuantizeMatMul", 1, domain=MICROSOFT)
@@ -254,6 +241,31 @@ def unpacked(xp: Any, packed: Any, bits: int) -> Any:
     shifts = xp.arange(each, dtype=np.uint8) * np.uint8(bits)
     numbers = (packed[..., None] >> shifts) & np.uint8(2**bits - 1)
     return numbers.reshape(*packed.shape[:-1], packed.shape[-1] * each)
+
+
+@kernel("QEmbedLayerNormalization", 1, domain=MICROSOFT)
+def qembed_layer_normalization(
+    ctx: KernelContext,
+    input_ids: Any,
+    segment_ids: Any,
+    word: Any,
+    position: Any,
+    segment: Any,
+    gamma: Any,
+    beta: Any,
+    mask: Any,
+    *quantization: Any,
+    epsilon: float = 1e-12,
+) -> Any:
+    """EmbedLayerNormalization of quantised tables; five scales follow, then five zero points, in their order."""
+    words, places, segments, scale, shift = (
+        None if table is None else real(table, grain, zero)
+        for table, grain, zero in zip((word, position, segment, gamma, beta), quantization[:5], quantization[5:])
+    )
+    y, lengths, _ = embed_layer_normalization(
+        ctx, input_ids, segment_ids, words, places, segments, scale, shift, mask, epsilon=epsilon
+    )
+    return y, lengths
 
 
 @kernel("GatherBlockQuantized", 1, domain=MICROSOFT)

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.registry import KernelContext, kernel
-
-ML = "ai.onnx.ml"
+from engine.kernels.registry import ML, KernelContext, kernel
 
 
 @kernel("Scaler", 1, domain=ML, generic=False)

@@ -73,9 +73,9 @@ def batch_normalization_by_outputs(
     epsilon: float = 1e-5,
     momentum: float = 0.9,
     spatial: int = 1,
-    is_test: int | None = None,
+    is_test: int = 0,
 ) -> Any:
-    """BatchNormalization of opsets 1 to 13: `is_test` (1, 6), else the number of outputs (7, 9), says what it does.
+    """BatchNormalization of opsets 1 to 13: a node with one output, or with `is_test` (1, 6), is for inference.
 
     With `spatial` 0 every element of a sample has statistics of its own (7 and before).
     """
@@ -85,8 +85,7 @@ def batch_normalization_by_outputs(
     else:
         shape, axes = x.shape[1:], (0,)
     factor, shift, given_mean, given_variance = (wide(v).reshape(shape) for v in (scale, bias, mean, variance))
-    training = is_test == 0 if is_test is not None else any(ctx.wanted[1:])
-    if not training:
+    if is_test or not any(tensor is not None for tensor in ctx.node.outputs[1:]):
         y = _inference(ctx.xp, wide(x), factor, shift, given_mean, given_variance, epsilon)
         return y.astype(x.dtype, copy=False)
     y, batch_mean, batch_variance = _training(ctx.xp, wide(x), factor, shift, axes, epsilon)

@@ -12,6 +12,9 @@ from engine.errors import UnsupportedError
 from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Node
 
+MICROSOFT = "com.microsoft"
+ML = "ai.onnx.ml"
+
 Value = Any
 """What flows along an edge: an array of the provider's module, a list (sequence), a dict (map), or None (absent)."""
 

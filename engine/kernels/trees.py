@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.registry import KernelContext, kernel
+from engine.kernels.registry import ML, KernelContext, kernel
 from engine.kernels.scores import labels_of, transformed, two_columns
-
-ML = "ai.onnx.ml"
 
 _MODES = {
     name: code
