@@ -39,21 +39,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names hold what the terminal's encoding may lack
+    as_json = "--json" in arguments
     try:
         status = _dispatch(arguments)
         sys.stdout.flush()
         return status
     except EngineError as error:
-        return _report(error, "--json" in arguments)
+        return _report(error, as_json)
     except MemoryError as error:
-        return _report(EngineError(f"out of memory: {error or 'the run needs more than this machine has'}"),
-                       "--json" in arguments)  # fmt: skip
+        return _report(EngineError(f"out of memory: {error or 'the run needs more than this machine has'}"), as_json)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has left. What is still buffered must not fail at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except Exception as error:
+        if os.environ.get("OINFER_DEBUG"):
+            raise
+        told = f"{type(error).__name__}: {error}"
+        return _report(EngineError(f"a fault of OInfer's own ({told}); OINFER_DEBUG=1 shows where"), as_json)
 
 
 def _report(error: EngineError, as_json: bool) -> int:

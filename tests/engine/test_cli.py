@@ -369,6 +369,19 @@ def test_window_needs_a_display(affine: Path) -> None:
     assert done.stderr.startswith("oinfer: there is no display")
 
 
+def test_a_fault_of_our_own_is_one_line_too(
+    affine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(path: str) -> None:
+        raise ZeroDivisionError("boom")
+
+    monkeypatch.setattr("engine.cli.check.open_model", fail)
+    assert "ZeroDivisionError: boom" in complaint(capsys, "check", affine, status=1)
+    monkeypatch.setenv("OINFER_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["check", str(affine)])
+
+
 def test_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert "required: MODEL" in complaint(capsys, "inspect")
     assert "unrecognized" in complaint(capsys, "inspect", "a.onnx", "b.onnx")
