@@ -10,6 +10,7 @@ from dataclasses import asdict
 from engine.cli.output import escape, heading, json_shape, json_type, print_json, print_table, size_text
 from engine.diagnostics import Severity
 from engine.dims import Shape
+from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.graph.types import TensorType, Type, format_shape
 from engine.opening import open_model
@@ -34,7 +35,7 @@ def execute(args: argparse.Namespace) -> int:
 def as_json(model: Model) -> dict[str, object]:
     """The report under the keys that docs/cli.md names."""
     graph = model.graph
-    constants = [t for t in fusion_rows(graph) if t.data is not None]
+    weights = parameters(graph)
     return {
         "path": model.path,
         "ir_version": model.ir_version,
@@ -53,8 +54,8 @@ def as_json(model: Model) -> dict[str, object]:
             for f in model.functions.values()
         ],
         "op_histogram": dict(histogram(model)),
-        "parameters": sum(t.data.size for t in constants if t.data),
-        "parameter_bytes": sum(t.data.nbytes for t in constants if t.data),
+        "parameters": sum(data.size for data in weights),
+        "parameter_bytes": sum(data.nbytes for data in weights),
         "fusion": [fusion_json(t) for t in fusion_rows(graph)],
         "order": [node_json(node) for node in graph.order],
         "subgraphs": [
@@ -126,6 +127,12 @@ def all_tensors(graph: Graph) -> Iterator[Tensor]:
         yield from scope.tensors.values()
 
 
+def parameters(graph: Graph) -> list[TensorData | SparseData]:
+    """Constants that are weights, subgraphs included: floats, and integers of 8 bits or less; wider ones are indices."""
+    stored = (t.data for t in all_tensors(graph) if t.data is not None)
+    return [d for d in stored if d.dtype.kind == "float" or (d.dtype.kind in ("int", "uint") and d.dtype.bits <= 8)]
+
+
 def histogram(model: Model) -> list[tuple[str, int]]:
     """Operators with their counts, subgraphs included, the most used first."""
     counts = Counter(node.qualified_op for node in model.nodes())
@@ -135,7 +142,7 @@ def histogram(model: Model) -> list[tuple[str, int]]:
 def print_report(model: Model, shapes: bool) -> None:
     """The report for people."""
     graph = model.graph
-    constants = [t for t in fusion_rows(graph) if t.data]
+    constants, weights = [t for t in fusion_rows(graph) if t.data], parameters(graph)
     opsets = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in model.opset_imports.items())
     print(escape(str(model.path)))
     print_table([
@@ -143,8 +150,8 @@ def print_report(model: Model, shapes: bool) -> None:
         ("IR version", f"{model.ir_version}; opsets {opsets or 'none'}"),
         ("producer", f"{model.producer_name} {model.producer_version}".strip() or "-"),
         ("nodes", f"{len(graph.nodes)}, with subgraphs {sum(1 for _ in model.nodes())}"),
-        ("parameters", f"{sum(t.data.size for t in constants if t.data):,} in {len(constants)} tensors, "
-                       f"{size_text(sum(t.data.nbytes for t in constants if t.data))}"),
+        ("parameters", f"{sum(data.size for data in weights):,} in {len(weights)} tensors, "
+                       f"{size_text(sum(data.nbytes for data in weights))}"),
         ("functions", ", ".join(f"{f.domain}::{f.name}" for f in model.functions.values()) or "none"),
         *((f"metadata {key}", value) for key, value in model.metadata.items()),
     ])  # fmt: skip
