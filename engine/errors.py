@@ -14,11 +14,12 @@ class EngineError(Exception):
 
 
 class ModelFormatError(EngineError):
-    """The file is not an ONNX model; the message says why and, where known, at which byte."""
+    """The file is not an ONNX model; the message says why and, where known, at which byte and in which field."""
 
-    def __init__(self, message: str, offset: int | None = None) -> None:
+    def __init__(self, message: str, offset: int | None = None, field: str = "") -> None:
         super().__init__(message)
         self.offset = offset
+        self.field = field
 
 
 class DataError(EngineError):

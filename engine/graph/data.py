@@ -1,4 +1,4 @@
-"""Stored values of tensors: read on demand, as views of the mapped file wherever its layout allows."""
+"""Stored values of tensors, read on demand."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.dtypes import DType
 from engine.errors import DataError
+from engine.graph.storage import Range
 
 
 @dataclass(slots=True, eq=False)
@@ -28,6 +29,7 @@ class TensorData:
     read: Callable[[], np.ndarray] = field(repr=False)
     problem: str = ""  # why the data can't be read, found while loading; empty when nothing is known against it
     problem_code: str = ""  # the code of the diagnostic that reports it
+    raw: Range | None = None  # where its packed little-endian bytes lie, if it is stored as such
     _array: np.ndarray | None = field(default=None, repr=False)
 
     def array(self) -> np.ndarray:
@@ -40,10 +42,10 @@ class TensorData:
         if self._array is None:
             if self.problem:
                 raise DataError(self.problem, self.problem_code)
-            array = self.read()
-            # BLAS copies an unaligned operand at every call, so one aligned copy now is the cheaper choice.
-            if not array.flags.aligned:
-                array = np.array(array)
+            try:
+                array = self.read()
+            except ValueError as error:  # dims beyond what NumPy can make: 65 of them, or 0 times 2^62
+                raise DataError(f"tensor {self.name!r}: {error}") from error
             array.flags.writeable = False
             self._array = array
         return self._array

@@ -12,7 +12,18 @@ from engine.dtypes import DType
 from engine.errors import DataError
 from engine.graph.data import SparseData, TensorData
 from engine.graph.external import ExternalFiles
+from engine.graph.packing import (
+    WORD_TYPES,
+    count_words,
+    decode_words,
+    from_words,
+    typed_field,
+    unpack,
+    words_needed,
+)
 from engine.graph.reader import ModelFile
+from engine.graph.storage import MemoryStorage, Range
+from engine.graph.wire import RAW_DATA, TYPED_DATA, Payload
 
 _UNKNOWN = DType("undefined", 0, np.dtype(np.void), 0, "unknown")
 
@@ -24,7 +35,7 @@ class TensorDecoder:
 
     def __init__(self, file: ModelFile) -> None:
         self._file = file
-        self._external = ExternalFiles(file.folder)
+        self._external = ExternalFiles(file.folders, file.allow_links)
 
     def dense(self, proto: onnx.TensorProto) -> TensorData:
         """The value of a TensorProto. What is wrong with it stands in its `problem` and `problem_code`."""
@@ -35,7 +46,7 @@ class TensorDecoder:
             if dtype is None:
                 raise DataError(f"its element type {proto.data_type} is not one of ONNX's")
             if min(dims, default=0) < 0:
-                raise DataError(f"its shape {list(dims)} has a negative dimension")
+                raise DataError(f"its shape {_shown(dims)} has a negative dimension")
             data.nbytes = (prod(dims) * dtype.bits + 7) // 8
             self._place(proto, data)
         except DataError as error:
@@ -48,93 +59,79 @@ class TensorDecoder:
 
     def _place(self, proto: onnx.TensorProto, data: TensorData) -> None:
         """Find where the bytes are, check their number, and give `data` its way to read them."""
-        dtype, dims, nbytes = data.dtype, data.dims, data.nbytes
+        dtype = data.dtype
+        raw = proto.raw_data
+        payload = self._file.lifted.payload(raw)
         if proto.data_location == onnx.TensorProto.EXTERNAL:
             entries = {entry.key: entry.value for entry in proto.external_data}
             data.location = f"in {entries.get('location', '')!r}"
-            place = self._external.locate(entries, nbytes)
-            data.location = f"in {place.location!r}, byte {place.offset}"
-            external = self._external
-            data.read = lambda: unpack(external.view(place), dtype, dims)
-            return
-        if not proto.HasField("raw_data"):
-            values = _typed_values(proto, dtype)
-            if values.size != prod(dims):
-                raise DataError(f"its shape {list(dims)} needs {prod(dims)} values, and {values.size} are stored")
-            data.read = lambda: values.reshape(dims)
-            return
-        if dtype is dtypes.STRING:
+            if dtype is dtypes.STRING:
+                raise DataError("its strings are stored in another file, which ONNX does not allow")
+            place = self._external.locate(entries, data.nbytes)
+            data.location = f"{data.location}, byte {place.offset}"
+            _read_raw(data, place)
+        elif payload is not None and payload.field != RAW_DATA:
+            _read_typed(data, payload)
+        elif not proto.HasField("raw_data"):
+            _take_values(data, proto)
+        elif dtype is dtypes.STRING:
             raise DataError("its strings are stored as raw bytes, which ONNX does not allow")
-        raw = proto.raw_data
-        span = self._file.lifted.span(raw)
-        length = span.length if span else len(raw)
-        if length != nbytes:
-            raise DataError(f"its shape {list(dims)} of {dtype} needs {nbytes} bytes, and {length} are stored")
-        if span is None:
-            data.read = lambda: unpack(memoryview(raw), dtype, dims)
+        elif payload is not None:
+            data.location = f"in the model file, byte {payload.place.offset}"
+            _read_raw(data, payload.place)
         else:
-            buffer, start = self._file.buffer, span.offset
-            data.location = f"in the model file, byte {start}"
-            data.read = lambda: unpack(memoryview(buffer)[start : start + length], dtype, dims)
+            _read_raw(data, Range(MemoryStorage(raw), 0, len(raw)))
 
 
-def unpack(raw: memoryview, dtype: DType, dims: tuple[int, ...]) -> np.ndarray:
-    """The array of shape `dims` that little-endian packed bytes hold; a view of `raw` for types of whole bytes.
-
-    Source: onnx.proto, `TensorProto.raw_data`: elements of less than a byte follow each other from the low bits up.
-    """
-    if dtype.bits >= 8:
-        return np.frombuffer(raw, dtype.numpy).reshape(dims)
-    return codes_to_array(_bit_fields(np.frombuffer(raw, np.uint8), dtype.bits, prod(dims)), dtype).reshape(dims)
-
-
-def _bit_fields(packed: np.ndarray, bits: int, count: int) -> np.ndarray:
-    """The first `count` fields of `bits` bits each, one per uint8."""
-    if 8 % bits == 0:
-        shifts = np.arange(0, 8, bits, dtype=np.uint8)
-        return (packed[:, None] >> shifts & (1 << bits) - 1).reshape(-1)[:count]
-    stream = np.unpackbits(packed, bitorder="little")[: count * bits].reshape(count, bits)
-    return np.packbits(stream, axis=1, bitorder="little").reshape(-1)
+def _read_raw(data: TensorData, place: Range) -> None:
+    if place.length != data.nbytes:
+        raise DataError(
+            f"its shape {_shown(data.dims)} of {data.dtype} needs {data.nbytes} bytes, and {place.length} are stored"
+        )
+    dtype, dims = data.dtype, data.dims
+    data.raw = place
+    data.read = lambda: unpack(place.read(), dtype, dims)
 
 
-def codes_to_array(codes: np.ndarray, dtype: DType) -> np.ndarray:
-    """Elements of a sub-byte dtype from their bit patterns, one per uint8."""
-    if dtype.kind == "float":
-        return codes.view(dtype.numpy)
-    if dtype.kind == "int":  # sign bit up to the top of the byte and, arithmetically, down again
-        shift = 8 - dtype.bits
-        return ((codes << shift).view(np.int8) >> shift).astype(dtype.numpy)
-    return codes.astype(dtype.numpy)
+def _read_typed(data: TensorData, payload: Payload) -> None:
+    """Values of a typed field that the scan has left in the file."""
+    place, field, dtype, dims = payload.place, payload.field, data.dtype, data.dims
+    data.location = f"in the model file, byte {place.offset}"
+    if field != typed_field(dtype) or dtype is dtypes.STRING:
+        raise DataError(f"its values of {dtype} are stored in {TYPED_DATA[field]}, where they cannot be")
+    _check_count(data, sum(count_words(chunk, field) for chunk in place.chunks()))
+    data.read = lambda: from_words(decode_words(place.read(), field), dtype, dims)
 
 
-def _typed_values(proto: onnx.TensorProto, dtype: DType) -> np.ndarray:
-    """The flat values of a TensorProto that uses one of the typed fields."""
-    name = dtype.name
-    if name == "string":
-        texts = np.empty(len(proto.string_data), object)
-        texts[:] = [s.decode("utf-8", "surrogateescape") for s in proto.string_data]
-        return texts
-    if name in ("float32", "complex64"):
-        return np.array(proto.float_data, np.float32).view(dtype.numpy)
-    if name in ("float64", "complex128"):
-        return np.array(proto.double_data, np.float64).view(dtype.numpy)
-    if name == "int64":
-        return np.array(proto.int64_data, np.int64)
-    if name in ("uint32", "uint64"):
-        return np.array(proto.uint64_data, np.uint64).astype(dtype.numpy)
-    return _from_int32_data(np.array(proto.int32_data, np.int32), dtype, prod(proto.dims))
+def _take_values(data: TensorData, proto: onnx.TensorProto) -> None:
+    """Values of a typed field that the parser has read."""
+    dtype, dims = data.dtype, data.dims
+    if dtype is dtypes.STRING:
+        texts = list(proto.string_data)
+        _check_count(data, len(texts))
+        data.read = lambda: _string_array(texts, dims)
+        return
+    field = typed_field(dtype)
+    words = np.array(getattr(proto, TYPED_DATA[field]), WORD_TYPES[field])
+    _check_count(data, words.size)
+    data.read = lambda: from_words(words, dtype, dims)
 
 
-def _from_int32_data(words: np.ndarray, dtype: DType, count: int) -> np.ndarray:
-    """int32_data holds small integers as they are, floats under 32 bits as bit patterns, sub-byte types packed."""
-    if dtype.bits < 8:
-        needed = (count * dtype.bits + 7) // 8
-        if words.size != needed:
-            raise DataError(f"its {count} values need {needed} bytes, and {words.size} are stored")
-        return unpack(memoryview(words.astype(np.uint8).tobytes()), dtype, (count,))
-    if dtype.kind == "float":
-        return words.astype(np.uint16 if dtype.bits == 16 else np.uint8).view(dtype.numpy)
-    return words.astype(dtype.numpy)
+def _check_count(data: TensorData, stored: int) -> None:
+    needed = words_needed(data.dtype, prod(data.dims))
+    if stored != needed:
+        raise DataError(f"its shape {_shown(data.dims)} needs {needed} values, and {stored} are stored")
+
+
+def _string_array(texts: list[bytes], dims: tuple[int, ...]) -> np.ndarray:
+    array = np.empty(len(texts), object)
+    array[:] = [text.decode("utf-8", "surrogateescape") for text in texts]
+    return array.reshape(dims)
+
+
+def _shown(dims: tuple[int, ...]) -> str:
+    """A shape for a message; a file can claim a million dims."""
+    return str(list(dims)) if len(dims) <= 8 else f"[{', '.join(map(str, dims[:8]))}, … {len(dims)} dims]"
 
 
 def _nothing() -> np.ndarray:

@@ -1,34 +1,29 @@
 """Weights in files beside the model (onnx.proto, `TensorProto.external_data`), read only inside the model's folder."""
 from __future__ import annotations
 
-import mmap
 import os
 import stat
-from dataclasses import dataclass
 
 from engine.errors import DataError
-
-
-@dataclass(frozen=True, slots=True)
-class ExternalRange:
-    """Where a tensor's bytes lie: a file inside the model's folder, an offset and a length in bytes."""
-
-    location: str
-    path: str
-    offset: int
-    length: int
+from engine.graph.storage import ClosedFileStorage, Range
 
 
 class ExternalFiles:
-    """The data files of one model, each mapped once, on first use."""
+    """The data files of one model.
 
-    __slots__ = ("_folder", "_maps")
+    A file counts as inside when its real path, all links followed, lies in one of the model's folders: caches lay
+    models out as links into a folder of blobs, both the model's and its data's.
+    """
 
-    def __init__(self, folder: str | None) -> None:
-        self._folder = folder
-        self._maps: dict[str, mmap.mmap] = {}
+    __slots__ = ("_allow_links", "_files", "_folders")
 
-    def locate(self, entries: dict[str, str], needed: int) -> ExternalRange:
+    def __init__(self, folders: tuple[str, ...], allow_links: bool = False) -> None:
+        """`folders` are absolute and free of links; `allow_links` admits links that lead out of them."""
+        self._folders = folders
+        self._allow_links = allow_links
+        self._files: dict[str, ClosedFileStorage] = {}
+
+    def locate(self, entries: dict[str, str], needed: int) -> Range:
         """Check a tensor's external_data entries against the files that are there; reads no data.
 
         Parameters
@@ -37,54 +32,45 @@ class ExternalFiles:
 
         Raises
         ------
-        DataError: with code "external-path" (outside the model's folder), "external-missing" or "external-range".
+        DataError: with code "external-path" (outside the model's folder), "external-link" (a link that leads outside),
+            "external-missing" or "external-range".
         """
         location = entries.get("location", "")
-        path = self._resolve(location)
+        file = self._files.get(location)
+        if file is None:
+            file = self._files[location] = self._find(location)
         offset, length = _number(entries, "offset", 0), _number(entries, "length", needed)
-        size = os.stat(path).st_size
         if length != needed:
             raise DataError(f"{location!r} gives it {length} bytes where its shape needs {needed}", "external-range")
-        if offset + length > size:
+        if offset + length > file.size:
             raise DataError(
-                f"bytes {offset} to {offset + length} of {location!r} are asked for, which has {size}", "external-range"
+                f"bytes {offset} to {offset + length} of {location!r} are asked for, which has {file.size}",
+                "external-range",
             )
-        return ExternalRange(location, path, offset, length)
+        return Range(file, offset, length)
 
-    def view(self, place: ExternalRange) -> memoryview:
-        """The bytes of a located range, as a view of the mapped file.
-
-        Raises
-        ------
-        DataError: the file has been removed or shortened since it was located.
-        """
-        try:
-            if place.path not in self._maps:
-                with open(place.path, "rb") as file:
-                    self._maps[place.path] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:
-            raise DataError(f"cannot read {place.location!r}: {error}", "external-missing") from error
-        view = memoryview(self._maps[place.path])[place.offset : place.offset + place.length]
-        if len(view) != place.length:
-            raise DataError(f"{place.location!r} has become shorter since the model was opened", "external-range")
-        return view
-
-    def _resolve(self, location: str) -> str:
-        if self._folder is None:
+    def _find(self, location: str) -> ClosedFileStorage:
+        if not self._folders:
             raise DataError(f"it is stored in {location!r}, and a model in memory has no folder", "external-missing")
         parts = location.replace("\\", "/").split("/")
         if not location or os.path.isabs(location) or ".." in parts or "\0" in location:
             raise DataError(f"its location {location!r} is not inside the model's folder: refused", "external-path")
-        path = os.path.realpath(os.path.join(self._folder, location))
-        if os.path.commonpath([self._folder, path]) != self._folder:
-            raise DataError(f"{location!r} is a link to {path!r}, outside the model's folder: refused", "external-path")
-        try:
-            mode = os.stat(path).st_mode
-        except OSError as error:
-            raise DataError(f"{location!r} is not in the model's folder", "external-missing") from error
-        if not stat.S_ISREG(mode):
-            raise DataError(f"{location!r} is not a regular file: refused", "external-path")
-        return path
+        for folder in self._folders:
+            path = os.path.join(folder, location)
+            try:
+                mode = os.stat(path).st_mode
+            except OSError:
+                continue
+            if not stat.S_ISREG(mode):
+                raise DataError(f"{location!r} is not a regular file: refused", "external-path")
+            path = os.path.realpath(path)
+            if not self._allow_links and not any(os.path.commonpath([f, path]) == f for f in self._folders):
+                message = (
+                    f"{location!r} is a link to {path!r}, outside the model's folder: refused, unless links are allowed"
+                )
+                raise DataError(message, "external-link")
+            return ClosedFileStorage(path, location)
+        raise DataError(f"{location!r} is not in the model's folder", "external-missing")
 
 
 def _number(entries: dict[str, str], key: str, default: int) -> int:

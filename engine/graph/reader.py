@@ -1,16 +1,18 @@
 """From a path to a parsed ModelProto, with its weights left in the mapped file."""
 from __future__ import annotations
 
-import mmap
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import onnx
 from google.protobuf.message import DecodeError
 
-from engine.errors import ModelFormatError
-from engine.graph.wire import Buffer, LiftedModel
+from engine.diagnostics import Diagnostic, Severity
+from engine.errors import DataError, ModelFormatError
+from engine.graph.faults import Fault, find_fault
+from engine.graph.storage import FileStorage, MemoryStorage, Storage, open_regular
+from engine.graph.wire import GRAPH, OPSET_IMPORT, LiftedModel, WireError
 
 # What people open by mistake: the first bytes, and what it is in words. Checked before anything is parsed.
 _KNOWN_OTHERS: tuple[tuple[bytes, str], ...] = (
@@ -29,31 +31,37 @@ _KNOWN_AT_4 = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ModelFile:
     """A parsed model file: the message without its weights, and where those lie.
 
-    `folder` is the resolved folder of the file, the only place external data may come from; None in memory.
+    `folders` are the resolved folders that external data may come from: the one that holds the file, and where the file
+    is a link, the one that holds the link. None in memory. `findings` are those about the file as a whole.
     """
 
     proto: onnx.ModelProto
     lifted: LiftedModel
-    buffer: Buffer
     path: str | None
-    folder: str | None
+    folders: tuple[str, ...]
+    allow_links: bool = False
+    findings: list[Diagnostic] = field(default_factory=list)
 
 
-def read_file(path: str | os.PathLike[str]) -> ModelFile:
-    """Map a model file and parse everything but its weights.
+def read_file(path: str | os.PathLike[str], allow_links: bool = False) -> ModelFile:
+    """Parse everything but the weights of a model file.
+
+    `allow_links`: take weights through links that lead out of the model's folder.
 
     Raises
     ------
     ModelFormatError: the path cannot be read or is not an ONNX model; the message says why, what to do and, for
-        damaged files, at which byte.
+        damaged files, at which byte and in which field.
     """
     path = os.fspath(path)
-    buffer = _map(path)
-    return _parse(buffer, path, os.path.dirname(os.path.realpath(path)))
+    folders = os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.dirname(os.path.realpath(path))
+    file = _parse(_open(path), path)
+    file.path, file.folders, file.allow_links = path, tuple(dict.fromkeys(folders)), allow_links
+    return file
 
 
 def read_bytes(data: bytes, folder: str | None = None) -> ModelFile:
@@ -63,46 +71,77 @@ def read_bytes(data: bytes, folder: str | None = None) -> ModelFile:
     ------
     ModelFormatError: as for `read_file`.
     """
-    return _parse(data, None, os.path.realpath(folder) if folder else None)
+    file = _parse(MemoryStorage(data), "the data")
+    file.folders = (os.path.realpath(folder),) if folder else ()
+    return file
 
 
-def _map(path: str) -> Buffer:
+def _open(path: str) -> Storage:
     try:
-        # O_NONBLOCK: opening a named pipe must not wait for a writer.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except OSError as error:
-        raise ModelFormatError(f"cannot open {path}: {(error.strerror or str(error)).lower()}") from error
-    try:
-        status = os.fstat(handle)
-        if stat.S_ISDIR(status.st_mode):
+        if os.path.isdir(path):
             raise ModelFormatError(f"{path} is a folder: open the .onnx file in it")
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelFormatError(f"{path} is not a regular file")
-        if status.st_size == 0:
-            raise ModelFormatError(f"{path} is empty (0 bytes): copy or download it again", 0)
-        return mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise ModelFormatError(f"cannot read {path}: {error.strerror or error}") from error
-    finally:
-        os.close(handle)
+        storage = FileStorage(open_regular(path), path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelFormatError(f"cannot open {path}: {reason.lower()}") from error
+    if storage.size == 0:
+        raise ModelFormatError(f"{path} is empty (0 bytes): copy or download it again", 0)
+    return storage
 
 
-def _parse(buffer: Buffer, path: str | None, folder: str | None) -> ModelFile:
-    name = path or "the data"
-    other = _other_format(bytes(buffer[:64]))
+def _parse(storage: Storage, name: str) -> ModelFile:
+    other = _other_format(storage.read(0, min(64, storage.size)))
     if other:
         raise ModelFormatError(f"{name} is {other}", 0)
+    proto, findings = onnx.ModelProto(), []
     try:
-        lifted = LiftedModel(buffer)
-        proto = onnx.ModelProto()
+        try:
+            lifted = LiftedModel(storage)
+        except WireError:
+            lifted, tail = _without_tail(storage)
+            findings.append(tail)
         proto.ParseFromString(lifted.slim)
-    except ModelFormatError as error:
-        raise ModelFormatError(f"{name} is not an ONNX model, or damaged: {error}", error.offset) from error
-    except (DecodeError, RecursionError) as error:
-        raise ModelFormatError(f"{name} is not an ONNX model, or damaged: {error}") from error
+    except (WireError, DecodeError) as error:
+        fault = find_fault(storage)
+        raise _refusal(name, fault, error) from error
+    except DataError as error:
+        raise ModelFormatError(f"cannot read {name}: {error}") from error
     if not proto.HasField("graph"):
         raise ModelFormatError(f"{name} is not an ONNX model: it holds no graph", 0)
-    return ModelFile(proto, lifted, buffer, path, folder)
+    graphs = [offset for number, offset in lifted.fields if number == GRAPH]
+    if len(graphs) > 1:
+        message = (
+            f"the file holds {len(graphs)} graphs, the second at byte {graphs[1]}: probably model files written one "
+            "after the other; they are shown as one, which is what the format says"
+        )
+        findings.append(Diagnostic("repeated-graph", Severity.ERROR, message))
+    return ModelFile(proto, lifted, None, (), findings=findings)
+
+
+def _without_tail(storage: Storage) -> tuple[LiftedModel, Diagnostic]:
+    """The model that a file starts with, and the finding about what follows it.
+
+    Raises
+    ------
+    WireError: the file does not start with a whole model.
+    """
+    fault = find_fault(storage)
+    if fault is None or fault.path:
+        raise WireError
+    lifted = LiftedModel(storage, fault.offset)
+    if not {GRAPH, OPSET_IMPORT} <= {number for number, _ in lifted.fields}:
+        raise WireError
+    message = (
+        f"{storage.size - fault.offset:,} bytes follow the model, from byte {fault.offset} on, that are not part of "
+        "one: left out"
+    )
+    return lifted, Diagnostic("trailing-bytes", Severity.WARNING, message)
+
+
+def _refusal(name: str, fault: Fault | None, error: Exception) -> ModelFormatError:
+    if fault is None:
+        return ModelFormatError(f"{name} is not an ONNX model, or damaged: {error}")
+    return ModelFormatError(f"{name} is not an ONNX model, or damaged: {fault}", fault.offset, fault.path)
 
 
 def _other_format(head: bytes) -> str:

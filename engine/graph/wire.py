@@ -1,25 +1,27 @@
 """Lifting weights out of a serialised ModelProto without parsing them.
 
-The protobuf parser copies every byte of a model. Most of those bytes are `raw_data` of tensors, so a walk over the
-wire format cuts them out first: what is left is small, and each weight is known by where it lies in the file.
+The protobuf parser copies every byte of a model. Most of those bytes are payloads of tensors, so a walk over the wire
+format cuts them out first: what is left is small, and each payload is known by where it lies in the file.
 Source: Protocol Buffers encoding, and onnx.proto (IR version 14) for the field numbers.
 """
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from mmap import mmap
-from typing import TypeAlias
 
-from engine.errors import ModelFormatError
-
-Buffer: TypeAlias = "bytes | mmap"
+from engine.graph.storage import Range, Storage
 
 SMALLEST_LIFTED = 1024  # bytes; a message shorter than this holds no payload worth lifting and is not looked into
-MAX_DEPTH = 64  # nested messages; the protobuf parser itself stops at 100
+MAX_DEPTH = 100  # nested messages, as in the protobuf parser
 
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-_RAW_DATA = 9
+VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
+RAW_DATA = 9
+TYPED_DATA = {4: "float_data", 5: "int32_data", 7: "int64_data", 10: "double_data", 11: "uint64_data"}
+
+GRAPH, OPSET_IMPORT = 7, 8  # fields of ModelProto
+
+_PAYLOADS = {RAW_DATA, *TYPED_DATA}
+_RAW_DATA_KEY = bytes([RAW_DATA << 3 | LENGTH])
 
 # Message → field number → message of that field, for the fields through which tensors are reached.
 _FIELDS: dict[str, dict[int, str]] = {
@@ -33,101 +35,172 @@ _FIELDS: dict[str, dict[int, str]] = {
         23: "SparseTensorProto",
     },
     "SparseTensorProto": {1: "TensorProto", 2: "TensorProto"},
-    "TensorProto": {},
 }  # fmt: skip
+
+_FIRST_WINDOW, _LARGEST_WINDOW = 1 << 12, 1 << 20
+_LONGEST_HEADER = 20  # bytes: two varints of ten
+
+
+class WireError(Exception):
+    """The bytes are not a well-formed message. `engine.graph.faults` finds out where and why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A range of bytes of the scanned buffer."""
+class Payload:
+    """The payload of one tensor: where it lies, and which field of TensorProto holds it."""
 
-    offset: int
-    length: int
+    place: Range
+    field: int
 
 
 class LiftedModel:
-    """A ModelProto whose large `raw_data` have been replaced by short marks, and where the originals lie.
+    """A ModelProto whose large payloads have been replaced by short marks, and where the originals lie.
 
-    The marks carry a random key of this scan, so that no content of a file can pass for one.
+    A mark stands in `raw_data`, whichever field it replaces, and carries a random key of this scan, so that no content
+    of a file can pass for one. A tensor with several payloads is left as it is: the parser knows what they mean.
+
+    Attributes
+    ----------
+    slim: the message with its marks.
+    fields: the numbers of the top-level fields in file order, with the offset of each.
     """
 
-    __slots__ = ("_buffer", "_key", "_spans", "slim")
+    __slots__ = ("_base", "_key", "_payloads", "_storage", "_window", "_window_size", "fields", "slim")
 
-    def __init__(self, buffer: Buffer) -> None:
-        """Scan `buffer`.
+    def __init__(self, storage: Storage, end: int | None = None) -> None:
+        """Scan `storage` up to `end` (its size).
 
         Raises
         ------
-        ModelFormatError: the bytes are not a well-formed message; its `offset` says where they stop making sense.
+        WireError: the bytes are not a well-formed message, as far as the scan looks into it.
         """
-        self._buffer = buffer
+        self._storage = storage
         self._key = secrets.token_bytes(16)
-        self._spans: list[Span] = []
-        self.slim = self._lift(0, len(buffer), "ModelProto", 0)
+        self._payloads: list[Payload] = []
+        self._window, self._base, self._window_size = b"", 0, _FIRST_WINDOW
+        self.fields: list[tuple[int, int]] = []
+        self.slim = self._lift(0, storage.size if end is None else end, "ModelProto", 0)
+        self._window = b""
 
-    def span(self, raw_data: bytes) -> Span | None:
-        """Where the payload lies that the mark `raw_data` stands for, or None if `raw_data` is a payload itself."""
+    def payload(self, raw_data: bytes) -> Payload | None:
+        """The payload that the mark `raw_data` stands for, or None if `raw_data` is a payload itself."""
         if len(raw_data) == len(self._key) + 8 and raw_data.startswith(self._key):
-            return self._spans[int.from_bytes(raw_data[-8:], "little")]
+            return self._payloads[int.from_bytes(raw_data[-8:], "little")]
         return None
 
     def _lift(self, start: int, end: int, message: str, depth: int) -> bytes:
+        """The message of type `message` between two offsets, with marks for payloads."""
         if depth > MAX_DEPTH:
-            raise ModelFormatError(f"messages are nested deeper than {MAX_DEPTH} levels", start)
-        buffer, children = self._buffer, _FIELDS[message]
+            raise WireError
+        children = _FIELDS[message]
         parts: list[bytes] = []
         kept = position = start  # everything from `kept` on is still to be copied
         while position < end:
-            field_start = position
-            key, position = self._varint(position, end, message)
-            wire_type, field = key & 7, key >> 3
-            if wire_type == _LENGTH:
-                length, position = self._varint(position, end, message)
-                if length > end - position:
-                    raise ModelFormatError(
-                        f"the file is cut short or damaged: field {field} of {message} at byte {field_start} needs "
-                        f"{length} bytes, and {end - position} are left", field_start
-                    )  # fmt: skip
-                if length >= SMALLEST_LIFTED:
-                    replacement: bytes | None = None
-                    if field in children:
-                        replacement = self._lift(position, position + length, children[field], depth + 1)
-                    elif message == "TensorProto" and field == _RAW_DATA:
-                        replacement = self._mark(position, length)
-                    if replacement is not None:
-                        parts += (buffer[kept:field_start], _encode_varint(key), _encode_varint(len(replacement)),
-                                  replacement)  # fmt: skip
-                        kept = position + length
-                position += length
-            elif wire_type == _VARINT:
-                _, position = self._varint(position, end, message)
-            elif wire_type in (_FIXED64, _FIXED32):
-                position += 8 if wire_type == _FIXED64 else 4
-                if position > end:
-                    raise ModelFormatError(f"the file ends inside a field of {message}", field_start)
-            else:
-                raise ModelFormatError(f"byte {field_start} is no field of {message}", field_start)
-        parts.append(buffer[kept:end])
+            key, payload, after = self._field(position, end)
+            field = key >> 3
+            if depth == 0:
+                self.fields.append((field, position))
+            if key & 7 == LENGTH and field in children and after - payload >= SMALLEST_LIFTED:
+                child = children[field]
+                if child == "TensorProto":
+                    lifted = self._lift_tensor(payload, after)
+                else:
+                    lifted = self._lift(payload, after, child, depth + 1)
+                if len(lifted) != after - payload:
+                    parts += (self._copy(kept, position), encode_varint(key), encode_varint(len(lifted)), lifted)
+                    kept = after
+            position = after
+        parts.append(self._copy(kept, end))
         return b"".join(parts)
 
-    def _mark(self, offset: int, length: int) -> bytes:
-        self._spans.append(Span(offset, length))
-        return self._key + (len(self._spans) - 1).to_bytes(8, "little")
+    def _lift_tensor(self, start: int, end: int) -> bytes:
+        """A TensorProto with a mark in place of its payload, if it has exactly one and that is large."""
+        found: list[tuple[int, int, int, int]] = []  # field number, and where field, payload and what follows start
+        position = start
+        while position < end:
+            key, payload, after = self._field(position, end)
+            if key >> 3 in _PAYLOADS:
+                found.append((key >> 3, position, payload, after))
+                if key & 7 != LENGTH or len(found) > 1:
+                    return self._copy(start, end)
+            position = after
+        if not found or found[0][3] - found[0][2] < SMALLEST_LIFTED:
+            return self._copy(start, end)
+        field, before, payload, after = found[0]
+        mark = self._key + len(self._payloads).to_bytes(8, "little")
+        self._payloads.append(Payload(Range(self._storage, payload, after - payload), field))
+        return b"".join(
+            (self._copy(start, before), _RAW_DATA_KEY, encode_varint(len(mark)), mark, self._copy(after, end))
+        )
 
-    def _varint(self, position: int, end: int, message: str) -> tuple[int, int]:
-        buffer, value, shift = self._buffer, 0, 0
-        start = position
-        while position < end and shift < 70:
-            byte = buffer[position]
-            position += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value, position
-            shift += 7
-        raise ModelFormatError(f"the file is cut short or damaged inside a {message} at byte {start}", start)
+    def _field(self, position: int, end: int) -> tuple[int, int, int]:
+        """The key of the field at `position`, and where its payload starts and ends."""
+        at = position - self._base
+        if not 0 <= at <= len(self._window) - _LONGEST_HEADER:
+            self._move_window(position)
+            at = 0
+        window = self._window
+        try:
+            key, at = decode_varint(window, at)
+            wire_type = key & 7
+            payload = at
+            if wire_type == LENGTH:
+                length, payload = decode_varint(window, at)
+                after = payload + length
+            elif wire_type == VARINT:
+                _, after = decode_varint(window, at)
+            elif wire_type == FIXED64:
+                after = at + 8
+            elif wire_type == FIXED32:
+                after = at + 4
+            else:
+                raise WireError
+        except IndexError:
+            raise WireError from None
+        base = self._base
+        if base + after > end or key < 8:
+            raise WireError
+        return key, base + payload, base + after
+
+    def _move_window(self, position: int) -> None:
+        """Read on at `position`: more at a time while fields follow each other, little after a jump."""
+        beyond = position - self._base - len(self._window)
+        follows = -_LONGEST_HEADER <= beyond <= 0
+        self._window_size = min(self._window_size * 2, _LARGEST_WINDOW) if follows else _FIRST_WINDOW
+        self._base = position
+        self._window = self._storage.read(position, min(self._window_size, self._storage.size - position))
+
+    def _copy(self, start: int, end: int) -> bytes:
+        at = start - self._base
+        if at >= 0 and end - self._base <= len(self._window):
+            return self._window[at : end - self._base]
+        return self._storage.read(start, end - start)
 
 
-def _encode_varint(value: int) -> bytes:
+def decode_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The number that starts at `at`, and where the next field starts.
+
+    Raises
+    ------
+    IndexError: `data` ends within it.
+    WireError: it is longer than the ten bytes that 64 bits need.
+    """
+    value = data[at]
+    at += 1
+    if value < 0x80:
+        return value, at
+    value &= 0x7F
+    for shift in range(7, 70, 7):
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+    raise WireError
+
+
+def encode_varint(value: int) -> bytes:
+    """A non-negative number in base 128, low bits first."""
     out = bytearray()
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)

@@ -202,7 +202,7 @@ class TestExternalData:
             ({"location": "../secret.bin"}, "external-path"),
             ({"location": "sub/../../secret.bin"}, "external-path"),
             ({"location": "/etc/hostname"}, "external-path"),
-            ({"location": "link.bin"}, "external-path"),
+            ({"location": "link.bin"}, "external-link"),
             ({"location": "pipe"}, "external-path"),
             ({"location": ""}, "external-path"),
             ({"location": "w.bin", "__class__": "x"}, None),
