@@ -5,7 +5,8 @@ import os
 import time
 from collections.abc import Callable
 
-from engine.diagnostics import Diagnostic, Severity
+from engine.checks import check_model
+from engine.diagnostics import Diagnostic, Severity, counted
 from engine.graph.ir import Model, Node
 from engine.graph.loader import load
 from engine.providers import provider_named
@@ -16,23 +17,27 @@ Report = Callable[[str, int, int], None]
 
 
 def open_model(path: str | os.PathLike[str], report: Report | None = None) -> Model:
-    """Load a model, infer its shapes, and note the operators that nothing here can run.
+    """Load a model, infer its shapes, hold it against the standard, and note the operators that nothing here can run.
 
-    `report(phase, done, total)` is told before each phase and may raise to stop. `Model.timings_ms` gets "read", "link"
-    and "infer".
+    `report(phase, done, total)` is told before each phase and may raise to stop. `Model.timings_ms` gets "read",
+    "link", "infer" and "check".
 
     Raises
     ------
     ModelFormatError: the file cannot be read or is not an ONNX model.
     """
     tell = report or (lambda *_: None)
-    tell("Reading", 0, 3)
+    tell("Reading", 0, 4)
     model = load(path)
-    tell("Inferring shapes", 1, 3)
+    tell("Inferring shapes", 1, 4)
     start = time.perf_counter()
     infer_shapes(model)
-    model.timings_ms["infer"] = (time.perf_counter() - start) * 1e3
-    tell("Looking for kernels", 2, 3)
+    inferred = time.perf_counter()
+    tell("Checking", 2, 4)
+    check_model(model)
+    model.timings_ms["infer"] = (inferred - start) * 1e3
+    model.timings_ms["check"] = (time.perf_counter() - inferred) * 1e3
+    tell("Looking for kernels", 3, 4)
     model.diagnostics += missing_kernels(model)
     return model
 
@@ -51,4 +56,5 @@ def missing_kernels(model: Model) -> list[Diagnostic]:
 
 
 def _count(nodes: list[Node]) -> str:
-    return f"the node {nodes[0].name!r}" if len(nodes) == 1 else f"{len(nodes)} nodes (first: {nodes[0].name!r})"
+    first = repr(nodes[0].name)
+    return f"the node {first}" if len(nodes) == 1 else f"{counted(len(nodes), 'node')} (first: {first})"

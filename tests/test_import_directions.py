@@ -15,7 +15,7 @@ LAYERS = (
     {"cli", "__main__"},
     {"session", "compare", "backend", "opening"},
     {"providers", "optimizer"},
-    {"kernels", "shapes", "feeds"},
+    {"kernels", "shapes", "feeds", "checks"},
     {"memory"},
     {"graph"},
     {"dims", "dtypes", "diagnostics", "errors", "agreement"},

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
-from engine.cli.output import escape, print_json, print_table
-from engine.diagnostics import Diagnostic, Severity
+from engine.cli.output import escape, findings_summary, heading, json_finding, print_json
+from engine.diagnostics import Diagnostic, Group, Severity, grouped
 from engine.opening import open_model
-
-_RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,22 +17,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Print the findings, errors first; 1 if any is an error."""
     model = open_model(args.model)
-    findings = sorted(model.diagnostics, key=lambda d: _RANK[d.severity])
-    failed = any(d.severity is Severity.ERROR for d in findings)
+    groups = grouped(model.diagnostics)
+    failed = any(group.severity is Severity.ERROR for group in groups)
     if args.json:
-        print_json({
-            "path": model.path,
-            "ok": not failed,
-            "diagnostics": [asdict(d) | {"severity": d.severity.value} for d in findings],
-        })  # fmt: skip
-    elif findings:
-        print_table(((d.severity.value, d.code, d.message, place(d)) for d in findings), indent="")
+        findings = [json_finding(d) for group in groups for d in group.findings]
+        print_json({"path": model.path, "ok": not failed, "diagnostics": findings})
     else:
-        print(f"{escape(str(model.path))}: no findings")
+        print(f"{escape(str(model.path))}: {findings_summary(model.diagnostics)}")
+        for group in groups:
+            _print_group(group)
     return 1 if failed else 0
 
 
+def _print_group(group: Group) -> None:
+    first = group.findings[0]
+    heading(f"{group.severity.value}  {group.code}: {first.title}")
+    for finding in group.first:
+        print(f"  {escape(finding.message)}  {escape(place(finding))}".rstrip())
+    if group.rest:
+        print(f"  and {group.rest:,} more (--json lists all)")
+    if first.hint:
+        print(f"  → {first.hint}")
+
+
 def place(finding: Diagnostic) -> str:
-    """Where a finding is, as far as its message may not say."""
-    named = [f"{kind} {name}" for kind, name in (("node", finding.node), ("tensor", finding.tensor)) if name]
-    return f"({', '.join(named)})" if named else ""
+    """Where a finding is, as far as its message does not say."""
+    for kind, name in (("node", finding.node), ("tensor", finding.tensor)):
+        if name:
+            return "" if repr(name) in finding.message else f"({kind} {name})"
+    return ""

@@ -5,10 +5,18 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 
-from engine.cli.output import escape, heading, json_shape, json_type, print_json, print_table, size_text
-from engine.diagnostics import Severity
+from engine.cli.output import (
+    escape,
+    findings_summary,
+    heading,
+    json_finding,
+    json_shape,
+    json_type,
+    print_json,
+    print_table,
+    size_text,
+)
 from engine.dims import Shape
 from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
@@ -64,7 +72,7 @@ def as_json(model: Model) -> dict[str, object]:
             if sub is not graph
         ],
         "tensors": {t.qualified_name: tensor_json(t) for t in all_tensors(graph)},
-        "diagnostics": [asdict(d) | {"severity": d.severity.value} for d in model.diagnostics],
+        "diagnostics": [json_finding(d) for d in model.diagnostics],
         "timings_ms": model.timings_ms,
     }
 
@@ -175,9 +183,7 @@ def print_report(model: Model, shapes: bool) -> None:
                  t.unknown_because) for t in all_tensors(graph))  # fmt: skip
         print_table(rows, ("tensor", "dtype", "stored", "inferred", ""))
     if model.diagnostics:
-        worst = Counter(d.severity for d in model.diagnostics)
-        told = ", ".join(f"{worst[s]} {s.value}{'s' * (worst[s] != 1)}" for s in Severity if worst[s])
-        heading(f"Findings: {told} (see oinfer check)")
+        heading(f"Findings: {findings_summary(model.diagnostics)} (see oinfer check)")
     heading("Timings")
     print("  " + ", ".join(f"{phase} {ms:.1f} ms" for phase, ms in model.timings_ms.items()))
 

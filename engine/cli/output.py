@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from engine.diagnostics import Diagnostic, Severity, counted
 from engine.dims import Shape
 from engine.graph.types import TensorType, Type
 
@@ -74,6 +77,18 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
     return value
+
+
+def json_finding(finding: Diagnostic) -> dict[str, str]:
+    """A finding for JSON, with what to do about it."""
+    return asdict(finding) | {"severity": finding.severity.value, "hint": finding.hint}
+
+
+def findings_summary(findings: Iterable[Diagnostic]) -> str:
+    """How many findings there are of each severity, in words."""
+    counts = Counter(finding.severity for finding in findings)
+    nouns = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
+    return ", ".join(counted(counts[s], noun) for s, noun in nouns.items() if counts[s]) or "no findings"
 
 
 def json_shape(shape: Shape | None) -> list[int | str | None] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
-from engine.diagnostics import Diagnostic, Severity
+from engine.diagnostics import Diagnostic, Severity, counted
 from engine.errors import DataError
 from engine.graph.attributes import constant_value, read_attribute
 from engine.graph.data import SparseData, TensorData
@@ -280,8 +280,8 @@ class ModelBuilder:
         for location, data in self._missing_files.items():
             size = sum(d.nbytes for d in data)
             message = (
-                f"{len(data)} tensors ({size:,} bytes) are stored {location}, which is not in the model's folder "
-                f"(first: {data[0].name!r}): put the file beside the model; until then the model cannot run"
+                f"{counted(len(data), 'tensor')} ({size:,} bytes; first: {data[0].name!r}) should be {location}, which "
+                "is not in the model's folder: put the file beside the model; until then the model cannot run"
             )
             findings.append(Diagnostic("external-missing", Severity.ERROR, message, tensor=data[0].name))
         return findings

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 
-from engine.diagnostics import Diagnostic, Severity
+from engine.diagnostics import Diagnostic, Severity, counted
 from engine.graph.ir import Graph, Node
 
 
@@ -59,9 +59,10 @@ def _report_moves(graph: Graph) -> list[Diagnostic]:
     moved = moved_nodes(graph)
     if not moved:
         return []
+    stand = "stands" if len(moved) == 1 else "stand"
     message = (
-        f"{len(moved)} of {len(graph.nodes)} nodes stand in the file before what they read (first: {moved[0].name!r}); "
-        "they run in sorted order"
+        f"{len(moved):,} of {counted(len(graph.nodes), 'node')} {stand} in the file before what is read there "
+        f"(first: {moved[0].name!r}); they run in sorted order"
     )
     return [Diagnostic("unsorted", Severity.WARNING, message, moved[0].qualified_name)]
 
@@ -86,7 +87,9 @@ def _report_cycles(stuck: list[Node], successors: dict[Node, list[Node]]) -> lis
         findings.append(Diagnostic("cycle", Severity.ERROR, message, component[0].qualified_name))
     behind = [node for node in stuck if node not in in_cycles]
     if behind:
-        message = f"{len(behind)} nodes wait for a cycle and cannot run either (first: {behind[0].name!r})"
+        who = f"the node {behind[0].name!r} waits" if len(behind) == 1 else (
+            f"{counted(len(behind), 'node')} (first: {behind[0].name!r}) wait")
+        message = f"{who} for a cycle and cannot run either"
         findings.append(Diagnostic("after-cycle", Severity.WARNING, message, behind[0].qualified_name))
     return findings
 

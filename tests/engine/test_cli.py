@@ -74,7 +74,7 @@ def test_inspect_json_has_the_keys_others_rely_on(affine: Path, capsys: pytest.C
     assert report["tensors"]["p"] == {
         "dtype": "float32", "stored": None, "inferred": ["N", 2], "unknown_because": None,
     }  # fmt: skip
-    assert set(report["timings_ms"]) == {"read", "link", "infer"}
+    assert set(report["timings_ms"]) == {"read", "link", "infer", "check"}
     assert report["parameters"] == 4
 
 
@@ -108,7 +108,7 @@ def test_check_passes_and_fails(affine: Path, tmp_path: Path, capsys: pytest.Cap
     report = run_json(capsys, "check", cycle, status=1)
     assert not report["ok"]
     finding = report["diagnostics"][0]
-    assert set(finding) == {"code", "severity", "message", "node", "tensor"}
+    assert set(finding) == {"code", "severity", "message", "node", "tensor", "hint"}
     assert finding["code"] == "cycle"
     assert finding["severity"] == "error"
     assert main(["check", str(cycle)]) == 1
