@@ -146,8 +146,8 @@ class Expr:
         return Substitution(bindings)(self)
 
 
-def symbols_of(dim: Dim | None) -> tuple[str, ...]:
-    """Names of the symbols that a dim depends on."""
+def symbols_of(dim: object) -> tuple[str, ...]:
+    """Names of the symbols that a dim depends on; none for ints and all else."""
     return dim.symbols() if isinstance(dim, Expr) else ()
 
 

@@ -32,10 +32,10 @@ class Scope(Protocol):
     def unknown(self, key: object, because: str) -> Expr:
         """The symbol of an unknown dim; the same for the same key."""
 
-    def graph(self, graph: Graph, inputs: Sequence[Fact | None], tentative: bool = False) -> list[Fact]:
+    def graph(self, graph: Graph, inputs: Sequence[Fact | None], runs: bool | None = True) -> list[Fact]:
         """Infer a subgraph from facts of its inputs and return those of its outputs.
 
-        Findings of a `tentative` inference are warnings, as the subgraph may never run.
+        `runs` says whether it ever runs, None where that is open: then its clashes are warnings, or no findings at all.
         """
 
     def warn(self, node: Node, code: str, message: str, once: str) -> None:

@@ -66,7 +66,7 @@ class Inference:
         self._introduced: dict[str, Node] = {}  # symbols of lengths that only the run decides
         self._names = SymbolNames(set())
         self._node: Node | None = None
-        self._tentative = 0
+        self._runs: bool | None = True  # whether what is being inferred runs: in an If's branch None, or known
         self._overridden: set[Tensor] = set()  # inputs of subgraphs that have a default, but are given a value
         # A loop is inferred until it settles, and each time the loops in it anew: bounded, however deep they nest.
         self._budget = 10_000 + 20 * sum(len(g.nodes) for g in model.graph.walk())
@@ -144,18 +144,17 @@ class Inference:
         finding = Diagnostic(code, Severity.WARNING, message, node.qualified_name)
         self._findings.setdefault((code, once, ""), finding)
 
-    def graph(self, graph: Graph, inputs: Sequence[Fact | None], tentative: bool = False) -> list[Fact]:
+    def graph(self, graph: Graph, inputs: Sequence[Fact | None], runs: bool | None = True) -> list[Fact]:
         """Infer a subgraph from facts of its inputs and return those of its outputs."""
         for slot, tensor in enumerate(graph.inputs):
             given = inputs[slot] if slot < len(inputs) else None
             if tensor.data is None or given is not None:
                 self._facts[tensor] = given or Fact(because=f"{tensor.name!r} is not given")
                 self._overridden.add(tensor)
-        node = self._node
-        self._tentative += tentative
+        node, outer = self._node, self._runs
+        self._runs = runs if outer is True else False if runs is False else outer
         self._infer_nodes(graph)
-        self._tentative -= tentative
-        self._node = node
+        self._node, self._runs = node, outer
         return [replace(self.fact(t), value=self.value(t)) for t in graph.outputs]
 
     # --- nodes
@@ -288,9 +287,10 @@ class Inference:
     # --- findings
 
     def _report_clash(self, code: str, text: str, node: Node) -> str:
-        """Report that a node cannot run; returns the message. In a branch that may never run it is a warning."""
+        """Report that a node cannot run; returns the message. In a branch that may not run it is a warning."""
         message = f"{_title(node)}: {text}"
-        self._report(code, Severity.WARNING if self._tentative else Severity.ERROR, message, node)
+        if self._runs is not False:
+            self._report(code, Severity.ERROR if self._runs else Severity.WARNING, message, node)
         return message
 
     def _report(self, code: str, severity: Severity, message: str, node: Node, tensor: Tensor | None = None) -> None:
@@ -307,7 +307,7 @@ class Inference:
         unknown = first_unknown(fact.type)
         tensor.unknown_because = fact.because or self._reasons.get(unknown, "")
         if not tensor.unknown_because and not is_complete(tensor.inferred_type):
-            tensor.unknown_because = "its element type is not known"
+            tensor.unknown_because = "its type is not known in full"
         if self._introduced and not tensor.unknown_because and isinstance(fact.type, TensorType):
             for name in _symbols(fact.type):
                 if self._introduced.get(name) is tensor.producer and tensor.producer is not None:

@@ -23,10 +23,12 @@ from engine.shapes.rules import (
     resizing,
     sequences,
     signal,
-)  # fmt: skip
+    training,
+)
 
 LOADED = (
     attention, constants, control_flow, convolution, elementwise, indexing, matmul, microsoft, ml, movement,
     normalization, objects, pooling, quantization, recurrent, reduction, reshaping, resizing, sequences, signal,
+    training,
 )  # fmt: skip
 """The families, named so that a frozen build finds them."""

@@ -36,3 +36,19 @@ def attention(call: Call) -> list[Any]:
 def rotary_embedding(call: Call) -> Out:
     """The shape of the input."""
     return Out(call.shape(0))
+
+
+@rule("LinearAttention")
+def linear_attention(call: Call) -> list[Any]:
+    """[batch, sequence, heads * value size], and the state [batch, kv heads, key size, value size]."""
+    q, k, v = (call.rank_at_least(slot, 3) for slot in range(3))
+    heads, kv_heads = call.required_int("q_num_heads"), call.required_int("kv_num_heads")
+    width = v[2] // kv_heads
+    state = call.dtype(3) if call.has(3) else call.dtype(0)
+    return [Out((q[0], q[1], width * heads)), Out((q[0], kv_heads, k[2] // kv_heads, width), state)]
+
+
+@rule("FlexAttention", domain="ai.onnx.preview")
+def flex_attention(call: Call) -> Out:
+    """[batch, heads, sequence, value size]."""
+    return Out((*call.rank_at_least(0, 4)[:3], call.rank_at_least(2, 4)[3]))

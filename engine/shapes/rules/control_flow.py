@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine import dtypes
-from engine.dims import Dim, Expr, is_at_least, maximum
+from engine.dims import Dim, Expr, is_at_least, maximum, symbols_of
 from engine.graph.ir import Graph
 from engine.graph.types import TensorType, format_shape
 from engine.shapes import values
@@ -33,9 +33,9 @@ def if_(call: Call) -> list[Any]:
     condition = call.value(0)
     taken = condition.reshape(-1)[0] if condition is not None and condition.size == 1 else None
     then, other = (_body(call, name) for name in ("then_branch", "else_branch"))
-    # A branch that may not be taken may hold what would never run: squeezing an axis that is not 1, say.
-    yes = call.scope.graph(then, [], tentative=taken is not True)
-    no = call.scope.graph(other, [], tentative=taken is not False)
+    # A branch that is not taken may hold what could not run: squeezing an axis that is not 1, say.
+    yes = call.scope.graph(then, [], runs=None if taken is None else bool(taken))
+    no = call.scope.graph(other, [], runs=None if taken is None else not taken)
     if taken is not None:
         return list(yes if taken else no)
     return [_either(call, slot, a, b) for slot, (a, b) in enumerate(zip(yes, no))]
@@ -60,7 +60,8 @@ def loop(call: Call) -> list[Any]:
     """Carried values of types that hold for every round; scan outputs stacked along a new first axis."""
     body = _body(call, "body")
     carried = [_with_value(call, slot) for slot in call.slots[2:]]
-    round_number = Fact(TensorType(dtypes.INT64, ()))
+    counter = call.length("round")
+    round_number = Fact(TensorType(dtypes.INT64, ()), values.scalar(counter))
     go_on = Fact(TensorType(dtypes.BOOL, ()), values.scalar(True))
 
     def one_round(state: list[Fact]) -> list[Fact]:
@@ -72,8 +73,23 @@ def loop(call: Call) -> list[Any]:
         # The condition decides: what is seen after the loop may come from any round, which the state covers.
         outputs = call.scope.graph(body, [round_number, replace(go_on, value=None), *state])
     trips = _trips(call, always)
-    scans = [_stacked(fact, trips, 0, call) for fact in outputs[1 + len(carried) :]]
-    return [*state, *scans]
+    scans = [_stacked(fact, trips, 0) for fact in outputs[1 + len(carried) :]]
+    return [_outside(call, counter, slot, fact) for slot, fact in enumerate([*state, *scans])]
+
+
+def _outside(call: Call, counter: Expr, slot: int, fact: Fact) -> Fact:
+    """A fact as it holds after the loop, where its round counter means nothing."""
+    type_ = fact.type
+    if not isinstance(type_, TensorType) or type_.shape is None:
+        return replace(fact, value=None)
+    because = f"it depends on the round of {call.node.name!r}"
+    name = str(counter)
+    shape = tuple(
+        call.unknown_dim(("outside", slot, i), because) if name in symbols_of(d) else d
+        for i, d in enumerate(type_.shape)
+    )
+    inside = fact.value is not None and any(name in symbols_of(e) for e in fact.value.reshape(-1))
+    return Fact(type_.with_shape(shape), None if inside else fact.value, fact.because)
 
 
 def _with_value(call: Call, slot: int) -> Fact:
@@ -130,7 +146,7 @@ def _trips(call: Call, always: bool) -> Dim:
     return call.length("trips")
 
 
-def _stacked(fact: Fact, count: Dim, axis: int, call: Call) -> Fact:
+def _stacked(fact: Fact, count: Dim, axis: int) -> Fact:
     """What is stacked from one value a round."""
     type_ = fact.type
     if not isinstance(type_, TensorType) or type_.shape is None:
@@ -160,10 +176,10 @@ def scan(call: Call) -> list[Any]:
     state, outputs = _settle(call, initial, lambda s: call.scope.graph(body, [*s, *slices]), skip=0)
     made = outputs[len(state) :]
     out_axes = call.optional_ints("scan_output_axes") or [0] * len(made)
-    results = [*state, *(_stacked(f, length, a, call) for f, a in zip(made, out_axes))]
+    results = [*state, *(_stacked(f, length, a) for f, a in zip(made, out_axes))]
     if batched and sequences:
         batch = call.shape(sequences[0])[0]
-        results = [_stacked(f, batch, 0, call) for f in results]
+        results = [_stacked(f, batch, 0) for f in results]
     return results
 
 

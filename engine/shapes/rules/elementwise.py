@@ -22,7 +22,7 @@ Pair = tuple[Callable[..., Any], values.ElementFunction]
     "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Exp",
     "Gelu", "HardSigmoid", "HardSwish", "Hardmax", "IsInf", "IsNaN", "LeakyRelu", "Log", "LogSoftmax", "Mish",
     "Relu", "Selu", "Shrink", "Sigmoid", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Swish", "Tan", "Tanh",
-    "ThresholdedRelu", "PRelu", "LRN", "LpNormalization", "MeanVarianceNormalization", "CumProd",
+    "ThresholdedRelu", "PRelu", "LRN", "LpNormalization", "MeanVarianceNormalization", "CumProd", "SwiGLU",
 )  # fmt: skip
 def unary(call: Call) -> Out:
     """The shape of the first input."""

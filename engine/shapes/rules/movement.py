@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.dims import Dim, ceil_div, is_at_least, maximum, minimum
+from engine.dims import Dim, Expr, ceil_div, is_at_least, maximum, minimum
 from engine.graph.types import format_shape
 from engine.shapes import values
 from engine.shapes.broadcast import broadcast, broadcast_dim
@@ -155,7 +155,7 @@ def slice_length(length: Dim, start: Dim, end: Dim) -> Dim:
 
     An end is cut off at the axis (``min(end, length)``), and so is a start counted from the end. An open axis is taken
     to be no shorter than a start counted from the front, and than what a negative end takes off: ``[1:-1]`` of N is
-    N - 2, not ``max(N - 2, 0)``.
+    N - 2, not ``max(N - 2, 0)``. A window of constant width that an expression moves is taken to lie within the axis.
     """
     if isinstance(end, int) and end >= _ENDLESS:
         cut: Dim | None = 0  # what is left off at the end
@@ -163,7 +163,10 @@ def slice_length(length: Dim, start: Dim, end: Dim) -> Dim:
         cut = -end if _is_negative(end) else None
     left = -start if _is_negative(start) else None  # where it starts, counted from the end
     stop = minimum(end, length) if cut is None else length - cut
-    if left is None:
+    width = end - start
+    if isinstance(start, Expr) and isinstance(width, int):
+        kept: Dim = max(width, 0)
+    elif left is None:
         overlap = cut is not None or is_at_least(end, start)
         kept = stop - start if overlap else maximum(stop - start, 0)
     elif cut is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import dtypes
 from engine.shapes.call import Call, axis_in
 from engine.shapes.facts import KnownShape, Out
 from engine.shapes.registry import rule
@@ -25,10 +26,11 @@ def batch_normalization(call: Call) -> list[Any]:
 
 @rule("LayerNormalization")
 def layer_normalization(call: Call) -> list[Any]:
-    """The shape of the input; mean and inverse deviation with the normalised axes of length 1."""
+    """The shape of the input; mean and inverse deviation with the normalised axes of length 1, in `stash_type`."""
     shape = call.shape(0)
+    stash = call.dtype_attr("stash_type") or dtypes.FLOAT32
     reduced = reduced_from(shape, axis_in(call.attr("axis", -1), len(shape)))
-    return [Out(shape), Out(reduced), Out(reduced)]
+    return [Out(shape), Out(reduced, stash), Out(reduced, stash)]
 
 
 def reduced_from(shape: KnownShape, axis: int) -> KnownShape:

@@ -369,6 +369,14 @@ def squeeze_if_one() -> Any:
 def test_if_with_a_known_condition_takes_its_branch() -> None:
     model = infer(squeeze_if_one(), [value("x", ["N", 4])], axes=ints(1), one=ints(1))
     assert shape_of(model, "y") == "[N, 4]"
+    assert codes(model) == []  # of the Squeeze that cannot run, and never does
+
+
+def test_clash_in_a_branch_that_may_run_is_a_warning() -> None:
+    then = branch("then", [helper.make_node("Squeeze", ["x", "axes"], ["a"])], "a")
+    other = branch("else", [helper.make_node("Identity", ["x"], ["b"])], "b")
+    node = helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other)
+    model = infer([node], [value("c", [], BOOL), value("x", ["N", 4])], axes=ints(1))
     assert [(d.code, d.severity) for d in model.diagnostics] == [("shape-clash", Severity.WARNING)]
 
 
@@ -410,6 +418,26 @@ def test_loop_that_may_stop_early_has_a_named_length() -> None:
     node = helper.make_node("Loop", ["trips", "", "h0"], ["h_end", "scan"], body=body, name="L")
     model = infer([node], [value("h0", ["N"])], trips=np.array(5), limit=np.float32(3))
     assert shape_of(model, "scan") == "[L_trips, N]"
+
+
+def test_loop_over_rows() -> None:
+    """The body cuts row i out of x: one row each time, whatever i is; what depends on i does not leave the loop."""
+    nodes = [
+        helper.make_node("Identity", ["go"], ["again"]),
+        helper.make_node("Unsqueeze", ["i", "zero"], ["start"]),
+        helper.make_node("Add", ["start", "one"], ["end"]),
+        helper.make_node("Slice", ["x", "start", "end"], ["row"]),
+        helper.make_node("Add", ["h", "row"], ["h2"]),
+        helper.make_node("Slice", ["x", "zero", "end"], ["rows"]),
+    ]
+    node = helper.make_node("Loop", ["trips", "", "h0"], ["h_end", "all", "ragged"], name="L",
+                            body=loop_body(nodes, ["again", "h2", "row", "rows"]))  # fmt: skip
+    model = infer([node], [value("h0", [1, 4]), value("x", [5, 4])], trips=np.array(5), zero=ints(0), one=ints(1))
+    assert shape_of(model, "h_end") == "[1, 4]"
+    assert shape_of(model, "all") == "[5, 1, 4]"
+    assert shape_of(model, "rows") == "[min(5, L_round + 1), 4]"
+    assert shape_of(model, "ragged") == "[5, ?, 4]"
+    assert tensor(model, "ragged").unknown_because == "it depends on the round of 'L'"
 
 
 def test_scan_along_other_axes() -> None:
