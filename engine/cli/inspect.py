@@ -136,7 +136,7 @@ def all_tensors(graph: Graph) -> Iterator[Tensor]:
 
 
 def parameters(graph: Graph) -> list[TensorData | SparseData]:
-    """Constants that are weights, subgraphs included: floats, and integers of at most 8 bits; wider ones are indices."""
+    """Constants that are weights, subgraphs included: floats and integers of at most 8 bits; wider ones index."""
     stored = (t.data for t in all_tensors(graph) if t.data is not None)
     return [d for d in stored if d.dtype.kind == "float" or (d.dtype.kind in ("int", "uint") and d.dtype.bits <= 8)]
 
