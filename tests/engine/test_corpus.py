@@ -205,7 +205,7 @@ SAYS = {
     "output_not_produced": "'y'",
     "self_loop": "cycle",
     "shape_clash": "[2, 4] times [5, 4]",
-    "truncated": "cut short",
+    "truncated": "cut off at byte",
     "two_cycles": "cycle",
     "unknown_op": "no kernel for acme.ops::FancyOp",
     "wrong_value_info": "[9, 9], but Relu 'Relu_0' makes [2, 4]",
