@@ -49,7 +49,6 @@ def infer_shapes(model: Model, bindings: Mapping[str, int] | None = None) -> Non
     "shape-mismatch" and "dtype-mismatch" (the file declares another type than the graph makes), "forced-dim" (only one
     value of an input's symbol can work). Nothing is run and nothing raised.
     """
-    assert rules.LOADED
     Inference(model, Binder(bindings or {})).run()
 
 
@@ -179,7 +178,7 @@ class Inference:
             return _one_per_slot(facts, node)
         slot_dtypes = self._slot_dtypes(node)
         try:
-            rule = registry.find(node.domain, node.op_type)
+            rule = rules.find(node.domain, node.op_type)
             if rule is None:
                 raise Unknown(f"no shape rule for {node.qualified_op} (node {node.name!r})")
             result = rule(Call(node, self))

@@ -1,8 +1,12 @@
-"""Shape rules: one family of operators a module, each rule declared with `@rule`."""
+"""Shape rules: one family of operators a module, each rule declared with `@rule`.
+
+The families are imported by name, so that a frozen build finds them.
+"""
 
 from __future__ import annotations
 
-from engine.shapes.rules import (
+from engine.shapes.registry import find
+from engine.shapes.rules import (  # noqa: F401 - importing a family declares its rules
     attention,
     constants,
     control_flow,
@@ -11,6 +15,7 @@ from engine.shapes.rules import (
     indexing,
     matmul,
     microsoft,
+    microsoft_quantized,
     ml,
     movement,
     normalization,
@@ -26,9 +31,4 @@ from engine.shapes.rules import (
     training,
 )
 
-LOADED = (
-    attention, constants, control_flow, convolution, elementwise, indexing, matmul, microsoft, ml, movement,
-    normalization, objects, pooling, quantization, recurrent, reduction, reshaping, resizing, sequences, signal,
-    training,
-)  # fmt: skip
-"""The families, named so that a frozen build finds them."""
+__all__ = ["find"]

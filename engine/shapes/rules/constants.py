@@ -41,7 +41,7 @@ def constant_of_shape(call: Call) -> Out:
 @rule("Range")
 def range_(call: Call) -> Out:
     """``max(ceil((limit - start) / delta), 0)`` numbers."""
-    scalars = [call.value(slot) for slot in range(3)]
+    scalars = [call.value(0), call.value(1), call.value(2) if call.has(2) else values.scalar(1)]
     start, limit, delta = (None if v is None else v.reshape(-1)[0] for v in scalars)
     dtype = call.dtype(0)
     if start is None or limit is None or delta is None or delta == 0:

@@ -59,7 +59,11 @@ def _windows(call: Call, x: KnownShape, kernel: KnownShape, rank: int) -> list[D
 @rule("ConvTranspose")
 def conv_transpose(call: Call) -> Out:
     """[N, M, ...] of an input [N, C, ...] and weights [C, M/group, kernel...]."""
-    x, w = call.rank_at_least(0, 3), call.shape(1)
+    return Out(transposed_shape(call, call.rank_at_least(0, 3), call.shape(1), call.optional_ints("pads")))
+
+
+def transposed_shape(call: Call, x: KnownShape, w: KnownShape, pads: list[int] | None) -> KnownShape:
+    """Shape of a transposed convolution with the node's attributes."""
     rank = len(x) - 2
     if len(w) != len(x):
         raise ShapeClash(f"input {format_shape(x)} and weights {format_shape(w)} differ in rank")
@@ -68,15 +72,14 @@ def conv_transpose(call: Call) -> Out:
     channels = w[1] * call.attr("group", 1)
     given = call.optional_ints("output_shape")
     if given:
-        return Out((x[0], channels, *given[-rank:]))
+        return (x[0], channels, *given[-rank:])
     kernel = tuple(call.optional_ints("kernel_shape") or w[2:])
     strides = per_axis(call.optional_ints("strides"), 1, rank, "strides")
     dilations = per_axis(call.optional_ints("dilations"), 1, rank, "dilations")
     paddings = per_axis(call.optional_ints("output_padding"), 0, rank, "output_padding")
-    pads = pad_pairs(call.optional_ints("pads"), rank)
     auto = call.attr("auto_pad", "NOTSET")
-    axes = zip(x[2:], kernel, strides, dilations, pads, paddings, strict=True)
-    return Out((x[0], channels, *(transposed_output(n, k, s, d, p, auto, o) for n, k, s, d, p, o in axes)))
+    axes = zip(x[2:], kernel, strides, dilations, pad_pairs(pads, rank), paddings, strict=True)
+    return (x[0], channels, *(transposed_output(n, k, s, d, p, auto, o) for n, k, s, d, p, o in axes))
 
 
 @rule("DeformConv")

@@ -6,16 +6,15 @@ from typing import Any
 
 from engine import dtypes
 from engine.dims import Dim
-from engine.shapes.broadcast import broadcast
-from engine.shapes.call import Call, axis_in
-from engine.shapes.facts import KnownShape, Out, ShapeClash
+from engine.dtypes import DType
+from engine.shapes.call import Call, axes_in, axis_in
+from engine.shapes.facts import KnownShape, Out
 from engine.shapes.registry import find, rule
-from engine.shapes.rules.convolution import conv_shape
+from engine.shapes.rules.convolution import conv_shape, transposed_shape
 from engine.shapes.rules.matmul import gemm_shape, product_shape
-from engine.shapes.rules.movement import concatenated
+from engine.shapes.rules.movement import elements_or_unknown, padded
 from engine.shapes.rules.normalization import reduced_from
 from engine.shapes.rules.pooling import pool_shape
-from engine.shapes.rules.recurrent import recurrent_outputs
 
 MS = "com.microsoft"
 
@@ -36,31 +35,19 @@ def dropout(call: Call) -> list[Any]:
     return [Out(call.shape(0), call.dtype(0)), Out(call.shape(0), dtypes.BOOL)]
 
 
-@rule("QuantizeLinear", domain=MS)
-def quantize_linear(call: Call) -> Out:
-    """The shape of the input, in the dtype of the zero point."""
-    return Out(call.shape(0), call.dtype(2) if call.has(2) else dtypes.UINT8)
-
-
-@rule("DequantizeLinear", domain=MS)
-def dequantize_linear(call: Call) -> Out:
-    """The shape of the input, in the dtype of the scale."""
-    return Out(call.shape(0), call.dtype(1))
-
-
-@rule("FusedMatMul", domain=MS)
+@rule("FusedMatMul", "TransposeMatMul", domain=MS)
 def fused_matmul(call: Call) -> Out:
-    """``A' @ B'``, the last two axes swapped on demand."""
-    a, b = call.shape(0), call.shape(1)
-    if call.attr("transBatchA", 0) or call.attr("transBatchB", 0):
-        raise ShapeClash("transposed batch axes are not followed")
-    a = _swapped(a) if call.attr("transA", 0) else a
-    b = _swapped(b) if call.attr("transB", 0) else b
+    """``A' @ B'``: on demand the first axis comes before the last, then the last two are swapped."""
+    a, b = (_arranged(call, call.shape(slot), name) for slot, name in ((0, "A"), (1, "B")))
     return Out(product_shape(a, b), call.dtype(0))
 
 
-def _swapped(shape: KnownShape) -> KnownShape:
-    return (*shape[:-2], shape[-1], shape[-2]) if len(shape) > 1 else shape
+def _arranged(call: Call, shape: KnownShape, name: str) -> KnownShape:
+    if len(shape) > 1 and call.attr(f"transBatch{name}", 0):
+        shape = (*shape[1:-1], shape[0], shape[-1])
+    if len(shape) > 1 and call.attr(f"trans{name}", 0):
+        shape = (*shape[:-2], shape[-1], shape[-2])
+    return shape
 
 
 @rule("FusedGemm", domain=MS)
@@ -75,74 +62,12 @@ def fused_conv(call: Call) -> Out:
     return Out(conv_shape(call, call.rank_at_least(0, 3), call.shape(1)), call.dtype(0))
 
 
-@rule("MatMulNBits", domain=MS)
-def matmul_nbits(call: Call) -> Out:
-    """The input times packed weights [K, N]."""
-    return Out((*call.rank_at_least(0, 1)[:-1], call.required_int("N")), call.dtype(0))
-
-
-@rule("DynamicQuantizeMatMul", domain=MS)
-def dynamic_quantize_matmul(call: Call) -> Out:
-    """``A @ B`` in the dtype of A."""
-    return Out(product_shape(call.shape(0), call.shape(1)), call.dtype(0))
-
-
-@rule("MatMulIntegerToFloat", domain=MS)
-def matmul_integer_to_float(call: Call) -> Out:
-    """``A @ B`` in the dtype of the scales."""
-    return Out(product_shape(call.shape(0), call.shape(1)), call.dtype(2))
-
-
-@rule("QGemm", domain=MS)
-def qgemm(call: Call) -> Out:
-    """As Gemm, in the dtype of the output's zero point, or float32 where there is none."""
-    dtype = call.dtype(8) if call.has(8) else dtypes.FLOAT32
-    return Out(gemm_shape(call, call.shape(0), call.shape(3)), dtype)
-
-
-@rule("QLinearAdd", "QLinearMul", domain=MS)
-def qlinear_binary(call: Call) -> Out:
-    """Two quantised operands broadcast."""
-    return Out(broadcast(call.shape(0), call.shape(3)), call.dtype(0))
-
-
-@rule("QLinearConcat", domain=MS)
-def qlinear_concat(call: Call) -> Out:
-    """Quantised inputs joined: after scale and zero point of the output, (data, scale, zero point) of each."""
-    shapes = [call.shape(slot) for slot in call.slots[2::3]]
-    return Out(concatenated(shapes, axis_in(call.required_int("axis"), len(shapes[0]))), call.dtype(1))
-
-
-@rule("QLinearWhere", domain=MS)
-def qlinear_where(call: Call) -> Out:
-    """Condition and two quantised operands broadcast."""
-    return Out(broadcast(call.shape(0), call.shape(1), call.shape(4)), call.dtype(1))
-
-
-@rule("QLinearAveragePool", domain=MS)
-def qlinear_average_pool(call: Call) -> Out:
-    """As AveragePool; with `channels_last` the channels stand last."""
-    x = call.rank_at_least(0, 3)
-    if not call.attr("channels_last", 0):
-        return Out(pool_shape(call, x), call.dtype(0))
-    n, c, *places = pool_shape(call, (x[0], x[-1], *x[1:-1]))
-    return Out((n, *places, c), call.dtype(0))
-
-
 @rule("NhwcMaxPool", domain=MS)
 def nhwc_max_pool(call: Call) -> Out:
     """As MaxPool with the channels last."""
     x = call.rank_at_least(0, 3)
     n, c, *places = pool_shape(call, (x[0], x[-1], *x[1:-1]))
     return Out((n, *places, c), call.dtype(0))
-
-
-@rule("QLinearGlobalAveragePool", domain=MS)
-def qlinear_global_average_pool(call: Call) -> Out:
-    """As GlobalAveragePool; with `channels_last` the channels stand last."""
-    x = call.rank_at_least(0, 3)
-    ones = (1,) * (len(x) - 2)
-    return Out((x[0], *ones, x[-1]) if call.attr("channels_last", 0) else x[:2] + ones, call.dtype(0))
 
 
 @rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)
@@ -166,8 +91,13 @@ def simplified_layer_normalization(call: Call) -> list[Any]:
 @rule("EmbedLayerNormalization", domain=MS)
 def embed_layer_normalization(call: Call) -> list[Any]:
     """Embeddings [batch, sequence, hidden], a mask index [batch], and the sum of embeddings."""
+    return embedded(call, call.dtype(2))
+
+
+def embedded(call: Call, dtype: DType | None) -> list[Any]:
+    """Outputs of an embedding of ids [batch, sequence] by tables [words, hidden]."""
     ids, words = call.rank_at_least(0, 2), call.rank_at_least(2, 2)
-    shape, dtype = (*ids, words[-1]), call.dtype(2)
+    shape = (*ids, words[-1])
     return [Out(shape, dtype), Out((ids[0],), dtypes.INT32), Out(shape, dtype)]
 
 
@@ -175,17 +105,11 @@ def embed_layer_normalization(call: Call) -> list[Any]:
 def attention(call: Call) -> list[Any]:
     """[batch, sequence, values] of [batch, sequence, input] and weights [input, q + k + v]; keys and values kept."""
     x, w = call.rank_at_least(0, 3), call.rank_at_least(1, 2)
-    return _fused_attention(call, x, w, call.dtype(0), past_slot=4)
+    return fused_attention(call, x, w, call.dtype(0), past_slot=4)
 
 
-@rule("QAttention", domain=MS)
-def qattention(call: Call) -> list[Any]:
-    """As Attention on quantised inputs, in the dtype of the scales."""
-    x, w = call.rank_at_least(0, 3), call.rank_at_least(1, 2)
-    return _fused_attention(call, x, w, call.dtype(3), past_slot=8)
-
-
-def _fused_attention(call: Call, x: KnownShape, w: KnownShape, dtype: Any, past_slot: int) -> list[Any]:
+def fused_attention(call: Call, x: KnownShape, w: KnownShape, dtype: Any, past_slot: int) -> list[Any]:
+    """Outputs of attention on an input and packed weights; `past_slot` is where keys and values so far come in."""
     heads = call.required_int("num_heads")
     sizes = call.optional_ints("qkv_hidden_sizes")
     hidden: Dim = sizes[2] if sizes else w[-1] // 3
@@ -227,24 +151,6 @@ def group_query_attention(call: Call) -> list[Any]:
     return [Out((q[0], q[1], hidden), dtype), Out(kept, dtype), Out(kept, dtype)]
 
 
-@rule("GatherBlockQuantized", domain=MS)
-def gather_block_quantized(call: Call) -> Out:
-    """Slices of a quantised table, in the dtype of the scales."""
-    data, indices = call.rank_at_least(0, 1), call.shape(1)
-    axis = axis_in(call.attr("gather_axis", 0), len(data))
-    packed = 8 // call.attr("bits", 4) if call.dtype(0) is dtypes.UINT8 else 1
-    last = data[-1] * packed
-    data = (*data[:-1], last)
-    return Out((*data[:axis], *indices, *data[axis + 1 :]), call.dtype(2))
-
-
-@rule("DynamicQuantizeLSTM", domain=MS)
-def dynamic_quantize_lstm(call: Call) -> list[Any]:
-    """As LSTM, with weights [directions, hidden, 4 * hidden]."""
-    r = call.known_shape(2)
-    return recurrent_outputs(call, call.rank_at_least(0, 3), None if r is None else (r[0], r[2], r[1]))
-
-
 @rule("Tokenizer", domain=MS)
 def tokenizer(call: Call) -> Out:
     """The tokens of each element along a new axis, as long as the longest."""
@@ -257,6 +163,35 @@ def expand_dims(call: Call) -> Out:
     shape = call.shape(0)
     axis = axis_in(call.ints(1)[0], len(shape) + 1)
     return Out((*shape[:axis], 1, *shape[axis:]), call.dtype(0))
+
+
+@rule("CDist", domain=MS)
+def cdist(call: Call) -> Out:
+    """The distance of each row to each."""
+    return Out((call.rank_at_least(0, 2)[0], call.rank_at_least(1, 2)[0]), call.dtype(0))
+
+
+@rule("Unique", domain=MS)
+def unique(call: Call) -> list[Any]:
+    """Distinct elements of a vector, which of them each element is, and how often they occur."""
+    (length,), count = call.shape(0), call.length("count")
+    return [Out((count,), call.dtype(0)), Out((length,), dtypes.INT64), Out((count,), dtypes.INT64)]
+
+
+@rule("Pad", domain=MS)
+def pad(call: Call) -> Out:
+    """As Pad with inputs."""
+    shape = call.shape(0)
+    axes = axes_in(call.ints(3), len(shape)) if call.has(3) else list(range(len(shape)))
+    return Out(padded(call, shape, axes, elements_or_unknown(call, 1, 2 * len(axes))), call.dtype(0))
+
+
+@rule("ConvTransposeWithDynamicPads", domain=MS)
+def conv_transpose_with_dynamic_pads(call: Call) -> Out:
+    """As ConvTranspose, with pads from an input."""
+    x = call.rank_at_least(0, 3)
+    pads = call.ints(2) if call.has(2) else []
+    return Out(transposed_shape(call, x, call.shape(1), pads), call.dtype(0))
 
 
 def _as_standard(op_type: str) -> None:

@@ -127,13 +127,14 @@ def _slice_arguments(call: Call, rank: int) -> tuple[list[Any], list[Any], list[
         return starts, list(call.required_ints("ends")), axes, [1] * len(starts)
     axes = call.ints(3) if call.has(3) else list(range(len(call.elements(1))))
     if call.has(3):  # known axes give the number of starts, even where those are computed
-        starts, ends = (_or_unknown(call, slot, len(axes)) for slot in (1, 2))
+        starts, ends = (elements_or_unknown(call, slot, len(axes)) for slot in (1, 2))
     else:
-        starts, ends = call.elements(1), _or_unknown(call, 2, len(axes))
-    return starts, ends, axes, _or_unknown(call, 4, len(axes)) if call.has(4) else [1] * len(axes)
+        starts, ends = call.elements(1), elements_or_unknown(call, 2, len(axes))
+    return starts, ends, axes, elements_or_unknown(call, 4, len(axes)) if call.has(4) else [1] * len(axes)
 
 
-def _or_unknown(call: Call, slot: int, count: int) -> list[Any]:
+def elements_or_unknown(call: Call, slot: int, count: int) -> list[Any]:
+    """Elements of an input, or as many unknown ones where nothing of its value is known."""
     return [None] * count if call.value(slot) is None else call.elements(slot)
 
 
@@ -200,7 +201,12 @@ def pad(call: Call) -> Out:
         axes = list(range(len(shape)))
     else:
         axes = axes_in(call.ints(3), len(shape)) if call.has(3) else list(range(len(shape)))
-        pads = _or_unknown(call, 1, 2 * len(axes))
+        pads = elements_or_unknown(call, 1, 2 * len(axes))
+    return Out(padded(call, shape, axes, pads))
+
+
+def padded(call: Call, shape: KnownShape, axes: list[int], pads: list[Any]) -> KnownShape:
+    """A shape with [begins..., ends...] added along the axes."""
     if len(pads) != 2 * len(axes):
         raise ShapeClash(f"{len(pads)} pads are given for {len(axes)} axes")
     result = list(shape)
@@ -208,7 +214,7 @@ def pad(call: Call) -> Out:
         before, after = pads[i], pads[i + len(axes)]
         known = before is not None and after is not None
         result[axis] = shape[axis] + before + after if known else call.length(f"dim{axis}")
-    return Out(tuple(result))
+    return tuple(result)
 
 
 @rule("Tile")
@@ -219,7 +225,7 @@ def tile(call: Call) -> Out:
         count, axis = call.elements(1)[0], axis_in(call.ints(2)[0], len(shape))
         shape[axis] = call.length("repeated") if count is None else shape[axis] * count
         return Out(tuple(shape))
-    repeats = _or_unknown(call, 1, len(shape))
+    repeats = elements_or_unknown(call, 1, len(shape))
     if len(repeats) != len(shape):
         raise ShapeClash(f"{len(repeats)} repeats are given for {format_shape(tuple(shape))}")
     return Out(tuple(call.length(f"dim{i}") if r is None else d * r for i, (d, r) in enumerate(zip(shape, repeats))))
