@@ -87,7 +87,8 @@ def each(function: ElementFunction, *operands: Values) -> Values:
             return None
         return result
 
-    result = np.frompyfunc(careful, len(operands), 1)(*operands)
+    with np.errstate(all="ignore"):
+        result = np.frompyfunc(careful, len(operands), 1)(*operands)
     return result if isinstance(result, np.ndarray) else scalar(result)
 
 
