@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import onnx
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from engine.diagnostics import Diagnostic, Severity, counted
 from engine.errors import DataError
@@ -16,7 +16,11 @@ from engine.graph.fusion import data_type, fuse_initializer
 from engine.graph.ir import AttributeValue, Function, Graph, Model, Node, RefAttribute, Tensor, ValueSource
 from engine.graph.reader import ModelFile
 from engine.graph.schemas import canonical_domain, since_version
-from engine.graph.type_protos import read_type
+from engine.graph.text import entries, text
+from engine.graph.type_protos import read_denotations, read_type
+
+Bound = dict[str, AttributeValue] | None
+"""The attributes of the call that a function's body is built for; None in its template, empty outside functions."""
 
 
 class ModelBuilder:
@@ -26,75 +30,86 @@ class ModelBuilder:
         self._file = file
         self._proto: ModelProto = file.proto
         self._decoder = TensorDecoder(file)
-        self._findings: list[Diagnostic] = []
+        self._findings: list[Diagnostic] = list(file.findings)
         self._missing_files: dict[str, list[TensorData]] = {}
+        self._undeclared: set[str] = set()  # domains that have been reported
+        self._captured: set[tuple[Node, Tensor]] = set()
+        self._repaired: list[str] = []  # names that were not UTF-8
         self._expander = FunctionExpander(self._proto.functions)
 
     def build(self) -> Model:
         """The linked model, nodes in file order."""
         proto = self._proto
         imports = _opset_imports(proto.opset_import)
-        graph = Graph(proto.graph.name)
+        graph = Graph(text(proto.graph.name))
         graph.opset_imports = imports
         self._findings += self._expander.findings(proto)
-        self._fill(graph, proto.graph)
+        self._fill(graph, proto.graph, {})
         model = Model(
             ir_version=proto.ir_version,
             graph=graph,
             path=self._file.path,
             opset_imports=imports,
-            producer_name=proto.producer_name,
-            producer_version=proto.producer_version,
-            domain=proto.domain,
+            producer_name=text(proto.producer_name),
+            producer_version=text(proto.producer_version),
+            domain=text(proto.domain),
             model_version=proto.model_version,
-            doc_string=proto.doc_string,
-            metadata={entry.key: entry.value for entry in proto.metadata_props},
+            doc_string=text(proto.doc_string),
+            metadata=entries(proto.metadata_props),
         )
         for function in map(self._function, proto.functions):
             model.functions[function.domain, function.name, function.overload] = function
-        model.diagnostics = self._findings + self._missing_file_findings()
+        model.diagnostics = self._findings + self._missing_file_findings() + self._closing_findings()
         return model
 
     # --- graphs
 
-    def _fill(self, graph: Graph, proto: GraphProto) -> None:
+    def _fill(self, graph: Graph, proto: GraphProto, bound: Bound) -> None:
         """Fill a graph in two passes: first every name it defines, then what its nodes read, subgraphs included."""
-        graph.doc_string = proto.doc_string
-        graph.metadata = {entry.key: entry.value for entry in proto.metadata_props}
+        graph.doc_string = text(proto.doc_string)
+        graph.metadata = entries(proto.metadata_props)
         for value in proto.input:
             graph.inputs.append(self._input(graph, value))
         self._initializers(graph, proto)
-        declared = {value.name: value for value in proto.value_info}
-        declared.update((value.name, value) for value in proto.output)
-        nodes = self._define_nodes(graph, proto.node, {})
-        for node, node_proto in nodes:
-            self._link_node(node, node_proto, {})
+        for node, node_proto in self._define_nodes(graph, proto.node):
+            self._link_node(node, node_proto, bound)
         for value in proto.output:
-            graph.outputs.append(self._output(graph, value.name))
-        self._declare_types(graph, declared.values())
+            graph.outputs.append(self._output(graph, self._name(value.name)))
+        self._declare_types(graph, proto.value_info)
+        self._declare_types(graph, proto.output)
+        for annotation in proto.quantization_annotation:
+            graph.quantization[text(annotation.tensor_name)] = entries(annotation.quant_parameter_tensor_names)
 
     def _input(self, graph: Graph, value: ValueInfoProto) -> Tensor:
-        tensor = Tensor(value.name, graph, ValueSource.INPUT)
-        if value.name in graph.tensors:
-            self._report("duplicate-input", f"two inputs are named {value.name!r}", tensor=tensor)
+        name = self._name(value.name)
+        tensor = Tensor(name, graph, ValueSource.INPUT)
+        if name in graph.tensors:
+            self._report("duplicate-input", f"two inputs are named {name!r}", tensor=tensor)
         else:
-            graph.tensors[value.name] = tensor
+            graph.tensors[name] = tensor
         self._declare(tensor, value)
-        return graph.tensors[value.name]
+        return graph.tensors[name]
 
     def _initializers(self, graph: Graph, proto: GraphProto) -> None:
         ir_version = self._proto.ir_version
-        values: list[TensorData | SparseData] = [self._decoder.dense(t) for t in proto.initializer]
-        values += [self._decoder.sparse(t) for t in proto.sparse_initializer]
-        for data in values:
+        stored: list[tuple[TensorProto, TensorData | SparseData]] = [
+            *((dense, self._decoder.dense(dense)) for dense in proto.initializer),
+            *((sparse.values, self._decoder.sparse(sparse)) for sparse in proto.sparse_initializer),
+        ]
+        for message, data in stored:
             if data.problem_code == "external-missing":
                 self._missing_files.setdefault(data.location, []).append(_dense(data))
-            _, findings = fuse_initializer(graph, data.name, data, ir_version)
-            self._findings += [f for f in findings if f.code != "external-missing"]
+            tensor, findings = fuse_initializer(graph, data.name, data, ir_version)
+            if findings:
+                self._findings += [f for f in findings if f.code != "external-missing"]
+            if message.doc_string:
+                tensor.doc_string = tensor.doc_string or text(message.doc_string)
+            if message.metadata_props:
+                tensor.metadata |= entries(message.metadata_props)
 
     def _declare_types(self, graph: Graph, values: Iterable[ValueInfoProto]) -> None:
         for value in values:
-            tensor = graph.tensors.get(value.name)
+            tensor = graph.tensors.get(text(value.name))
             if tensor is not None and tensor.source not in (ValueSource.INPUT, ValueSource.OVERRIDABLE):
                 self._declare(tensor, value)
 
@@ -102,29 +117,31 @@ class ModelBuilder:
         declared = read_type(value.type)
         if declared is not None:
             tensor.stored_type = declared
-        tensor.doc_string = value.doc_string
-        tensor.metadata = {entry.key: entry.value for entry in value.metadata_props}
+        tensor.denotation, tensor.dim_denotations = read_denotations(value.type)
+        if value.doc_string:
+            tensor.doc_string = text(value.doc_string)
+        if value.metadata_props:
+            tensor.metadata |= entries(value.metadata_props)
 
     # --- nodes
 
-    def _define_nodes(
-        self, graph: Graph, protos: Iterable[NodeProto], bound: dict[str, AttributeValue]
-    ) -> list[tuple[Node, NodeProto]]:
-        """Create the nodes and the tensors they write; `bound` holds the attributes of a function's caller."""
+    def _define_nodes(self, graph: Graph, protos: Iterable[NodeProto]) -> list[tuple[Node, NodeProto]]:
+        """Create the nodes and the tensors they write."""
         pairs, used = [], set()
         for index, proto in enumerate(protos):
-            domain = canonical_domain(proto.domain)
-            name = proto.name or f"{proto.op_type}_{index}"
+            op_type, domain, stored_name = text(proto.op_type), canonical_domain(text(proto.domain)), text(proto.name)
+            name = stored_name or f"{op_type}_{index}"
             while name in used:
                 name = f"{name}#{index}"
             used.add(name)
-            node = Node(graph, proto.op_type, domain, name, index)
-            node.stored_name, node.overload, node.doc_string = proto.name, proto.overload, proto.doc_string
-            node.metadata = {entry.key: entry.value for entry in proto.metadata_props}
-            node.since_version = since_version(proto.op_type, node.opset, domain)
+            node = Node(graph, op_type, domain, name, index)
+            node.stored_name, node.overload, node.doc_string = stored_name, text(proto.overload), text(proto.doc_string)
+            if proto.metadata_props:
+                node.metadata = entries(proto.metadata_props)
+            node.since_version = since_version(op_type, node.opset, domain)
             graph.nodes.append(node)
             for slot, output in enumerate(proto.output):
-                node.outputs.append(self._define_output(node, slot, output) if output else None)
+                node.outputs.append(self._define_output(node, slot, self._name(output)) if output else None)
             pairs.append((node, proto))
         return pairs
 
@@ -139,17 +156,17 @@ class ModelBuilder:
         tensor.producer, tensor.producer_slot = node, slot
         return tensor
 
-    def _link_node(self, node: Node, proto: NodeProto, bound: dict[str, AttributeValue]) -> None:
+    def _link_node(self, node: Node, proto: NodeProto, bound: Bound) -> None:
         for slot, name in enumerate(proto.input):
-            node.inputs.append(self._read(node, slot, name) if name else None)
+            node.inputs.append(self._read(node, slot, text(name)) if name else None)
         for attribute in proto.attribute:
-            value = self._attribute(node, attribute)
-            if isinstance(value, RefAttribute):
-                if value.name not in bound:
-                    continue
-                value = bound[value.name]
+            value = self._attribute(node, attribute, bound)
+            if isinstance(value, RefAttribute) and bound is not None:
+                value = bound.get(value.name)
             if value is not None:
-                node.attributes[attribute.name] = value
+                node.attributes[text(attribute.name)] = value
+        if bound is None:
+            return
         self._check_known(node)
         if node.op_type == "Constant" and node.domain == "" and node.outputs and node.outputs[0] is not None:
             self._set_constant(node, node.outputs[0])
@@ -164,7 +181,8 @@ class ModelBuilder:
             message = f"the node {node.name!r} reads {name!r}, which nothing in the file defines"
             self._report("missing-tensor", message, node, tensor)
         tensor.consumers.append((node, slot))
-        _capture(tensor, node.graph)
+        if tensor.graph is not node.graph:
+            self._capture(tensor, node.graph)
         return tensor
 
     def _output(self, graph: Graph, name: str) -> Tensor:
@@ -173,25 +191,34 @@ class ModelBuilder:
             tensor = graph.tensors[name] = Tensor(name, graph, ValueSource.ABSENT)
         if tensor.source is ValueSource.ABSENT:
             self._report("output-not-produced", f"nothing in the file computes the output {name!r}", tensor=tensor)
-        _capture(tensor, graph)
+        self._capture(tensor, graph)
         return tensor
 
-    def _attribute(self, node: Node, proto: AttributeProto) -> AttributeValue | None:
+    def _capture(self, tensor: Tensor, graph: Graph) -> None:
+        """Record an outer tensor with every node that owns a subgraph between `graph` and the tensor's own."""
+        while graph is not tensor.graph and graph.owner is not None:
+            if (graph.owner, tensor) not in self._captured:
+                self._captured.add((graph.owner, tensor))
+                graph.owner.captures.append(tensor)
+            graph = graph.owner.graph
+
+    def _attribute(self, node: Node, proto: AttributeProto, bound: Bound) -> AttributeValue | None:
         if proto.ref_attr_name:
-            return RefAttribute(proto.ref_attr_name)
+            return RefAttribute(text(proto.ref_attr_name), proto.type)
+        name = text(proto.name)
         if proto.type == AttributeProto.GRAPH:
-            return self._subgraph(node, proto.name, proto.g)
+            return self._subgraph(node, name, proto.g, bound)
         if proto.type == AttributeProto.GRAPHS:
-            return [self._subgraph(node, f"{proto.name}[{i}]", g) for i, g in enumerate(proto.graphs)]
+            return [self._subgraph(node, f"{name}[{i}]", g, bound) for i, g in enumerate(proto.graphs)]
         value = read_attribute(proto, self._decoder)
         for data in value if isinstance(value, list) else [value]:
             if isinstance(data, (TensorData, SparseData)) and data.problem:
-                self._report(data.problem_code, f"attribute {proto.name!r}: {data.problem}", node)
+                self._report(data.problem_code, f"attribute {name!r}: {data.problem}", node)
         return value
 
-    def _subgraph(self, node: Node, key: str, proto: GraphProto) -> Graph:
-        graph = Graph(proto.name, node, key)
-        self._fill(graph, proto)
+    def _subgraph(self, node: Node, key: str, proto: GraphProto, bound: Bound) -> Graph:
+        graph = Graph(text(proto.name), node, key)
+        self._fill(graph, proto, bound)
         node.subgraphs[key] = graph
         return graph
 
@@ -205,11 +232,11 @@ class ModelBuilder:
         output.stored_type = data_type(output)
 
     def _check_known(self, node: Node) -> None:
-        declared = node.graph.opset_imports
-        if node.domain not in declared and node.op_type:
-            message = f"the domain {node.domain or 'ai.onnx'!r} of the node {node.name!r} has no opset import"
-            if not any(f.code == "undeclared-opset" and node.domain in f.message for f in self._findings):
-                self._report("undeclared-opset", message, node, severity=Severity.WARNING)
+        domain = node.domain
+        if domain not in node.graph.opset_imports and node.op_type and domain not in self._undeclared:
+            self._undeclared.add(domain)
+            message = f"the domain {domain or 'ai.onnx'!r} of the node {node.name!r} has no opset import"
+            self._report("undeclared-opset", message, node, severity=Severity.WARNING)
         if node.since_version == 0 and not self._expander.defines(node):
             message = f"opset {node.opset} of {node.domain or 'ai.onnx'} has no operator {node.op_type!r}"
             self._report("unknown-op", message, node)
@@ -218,51 +245,49 @@ class ModelBuilder:
 
     def _function(self, proto: FunctionProto) -> Function:
         """The template of a function, for looking at: attributes of its caller stay `RefAttribute`s."""
-        body = self._function_graph(Graph(proto.name), proto, None)
+        body = self._function_graph(Graph(text(proto.name)), proto, None)
         return Function(
-            domain=canonical_domain(proto.domain),
-            name=proto.name,
-            overload=proto.overload,
+            domain=canonical_domain(text(proto.domain)),
+            name=text(proto.name),
+            overload=text(proto.overload),
             body=body,
-            attributes=tuple(proto.attribute),
+            attributes=tuple(map(text, proto.attribute)),
             attribute_defaults=self._defaults(proto),
             opset_imports=body.opset_imports,
-            doc_string=proto.doc_string,
+            doc_string=text(proto.doc_string),
+            metadata=entries(proto.metadata_props),
         )
 
     def _expand(self, node: Node, proto: FunctionProto) -> None:
         """Give a call its own copy of the function's body, as the subgraph "function" with inputs by position."""
         bound = {**self._defaults(proto), **node.attributes}
-        node.subgraphs["function"] = self._function_graph(Graph(proto.name, node, "function"), proto, bound)
+        graph = Graph(text(proto.name), node, "function")
+        node.subgraphs["function"] = self._function_graph(graph, proto, bound)
 
-    def _function_graph(self, graph: Graph, proto: FunctionProto, bound: dict[str, AttributeValue] | None) -> Graph:
+    def _function_graph(self, graph: Graph, proto: FunctionProto, bound: Bound) -> Graph:
         graph.parent = None  # a function sees nothing of its caller but its inputs
         graph.opset_imports = _opset_imports(proto.opset_import)
-        graph.doc_string = proto.doc_string
-        for name in proto.input:
+        graph.doc_string = text(proto.doc_string)
+        for name in map(text, proto.input):
             tensor = graph.tensors[name] = Tensor(name, graph, ValueSource.INPUT)
             graph.inputs.append(tensor)
-        pairs = self._define_nodes(graph, proto.node, {})
-        for node, node_proto in pairs:
-            if bound is None:
-                self._link_template_node(node, node_proto)
-            else:
-                self._link_node(node, node_proto, bound)
-        for name in proto.output:
+        for node, node_proto in self._define_nodes(graph, proto.node):
+            self._link_node(node, node_proto, bound)
+        for name in map(text, proto.output):
             graph.outputs.append(self._output(graph, name))
+        self._declare_types(graph, proto.value_info)
         return graph
 
-    def _link_template_node(self, node: Node, proto: NodeProto) -> None:
-        for slot, name in enumerate(proto.input):
-            node.inputs.append(self._read(node, slot, name) if name else None)
-        for attribute in proto.attribute:
-            value = self._attribute(node, attribute)
-            if value is not None:
-                node.attributes[attribute.name] = value
-
     def _defaults(self, proto: FunctionProto) -> dict[str, AttributeValue]:
-        pairs = ((a.name, read_attribute(a, self._decoder)) for a in proto.attribute_proto)
+        pairs = ((text(a.name), read_attribute(a, self._decoder)) for a in proto.attribute_proto)
         return {name: value for name, value in pairs if value is not None}
+
+    def _name(self, value: str | bytes) -> str:
+        """The name of a tensor; one that is not UTF-8 is noted."""
+        if isinstance(value, str):
+            return value
+        self._repaired.append(text(value))
+        return self._repaired[-1]
 
     # --- findings
 
@@ -286,13 +311,19 @@ class ModelBuilder:
             findings.append(Diagnostic("external-missing", Severity.ERROR, message, tensor=data[0].name))
         return findings
 
-
-def _capture(tensor: Tensor, graph: Graph) -> None:
-    """Record an outer tensor with every node that owns a subgraph between `graph` and the tensor's own."""
-    while graph is not tensor.graph and graph.owner is not None:
-        if tensor not in graph.owner.captures:
-            graph.owner.captures.append(tensor)
-        graph = graph.owner.graph
+    def _closing_findings(self) -> list[Diagnostic]:
+        findings = []
+        if self._repaired:
+            message = (
+                f"{counted(len(self._repaired), 'name')} of tensors are not UTF-8 and shown with escapes (first: "
+                f"{self._repaired[0]!r})"
+            )
+            findings.append(Diagnostic("name-not-utf8", Severity.WARNING, message))
+        if self._proto.training_info:
+            steps = counted(len(self._proto.training_info), "training step")
+            message = f"the file describes {steps} too, which inference does not need: left alone"
+            findings.append(Diagnostic("training-info", Severity.INFO, message))
+        return findings
 
 
 def _dense(data: TensorData | SparseData) -> TensorData:
@@ -300,4 +331,4 @@ def _dense(data: TensorData | SparseData) -> TensorData:
 
 
 def _opset_imports(protos: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
-    return {canonical_domain(entry.domain): entry.version for entry in protos}
+    return {canonical_domain(text(entry.domain)): entry.version for entry in protos}

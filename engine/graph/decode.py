@@ -23,6 +23,7 @@ from engine.graph.packing import (
 )
 from engine.graph.reader import ModelFile
 from engine.graph.storage import MemoryStorage, Range
+from engine.graph.text import entries, text
 from engine.graph.wire import RAW_DATA, TYPED_DATA, Payload
 
 _UNKNOWN = DType("undefined", 0, np.dtype(np.void), 0, "unknown")
@@ -39,7 +40,7 @@ class TensorDecoder:
 
     def dense(self, proto: onnx.TensorProto) -> TensorData:
         """The value of a TensorProto. What is wrong with it stands in its `problem` and `problem_code`."""
-        name, dims = proto.name, tuple(proto.dims)
+        name, dims = text(proto.name), tuple(proto.dims)
         dtype = dtypes.from_code(proto.data_type)
         data = TensorData(name, dtype or _UNKNOWN, dims, "in the model file", 0, _nothing)
         try:
@@ -55,7 +56,8 @@ class TensorDecoder:
 
     def sparse(self, proto: onnx.SparseTensorProto) -> SparseData:
         """The value of a SparseTensorProto; its name is that of its values."""
-        return SparseData(proto.values.name, self.dense(proto.values), self.dense(proto.indices), tuple(proto.dims))
+        name, dims = text(proto.values.name), tuple(proto.dims)
+        return SparseData(name, self.dense(proto.values), self.dense(proto.indices), dims)
 
     def _place(self, proto: onnx.TensorProto, data: TensorData) -> None:
         """Find where the bytes are, check their number, and give `data` its way to read them."""
@@ -63,11 +65,11 @@ class TensorDecoder:
         raw = proto.raw_data
         payload = self._file.lifted.payload(raw)
         if proto.data_location == onnx.TensorProto.EXTERNAL:
-            entries = {entry.key: entry.value for entry in proto.external_data}
-            data.location = f"in {entries.get('location', '')!r}"
+            where = entries(proto.external_data)
+            data.location = f"in {where.get('location', '')!r}"
             if dtype is dtypes.STRING:
                 raise DataError("its strings are stored in another file, which ONNX does not allow")
-            place = self._external.locate(entries, data.nbytes)
+            place = self._external.locate(where, data.nbytes)
             data.location = f"{data.location}, byte {place.offset}"
             _read_raw(data, place)
         elif payload is not None and payload.field != RAW_DATA:

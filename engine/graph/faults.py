@@ -86,6 +86,8 @@ class _Walk:
     def _payload(self, start: int, end: int, field: FieldDescriptor, name: str, depth: int) -> None:
         if field.message_type is not None:
             self.message(start, end, field.message_type, name, depth + 1)
+        elif not _is_repeated(field):
+            pass  # a single number is never packed: to the parser this is a field it does not know
         elif field.type in _VARINTS and end > start and self._storage.read(end - 1, 1)[0] >= 0x80:
             raise _Found(Fault(start, name, "a list of numbers ends within a number"))
         elif field.type in _FIXED_SIZES and (end - start) % _FIXED_SIZES[field.type]:

@@ -42,11 +42,13 @@ class Tensor:
     data: the stored value of a constant or initializer, read on demand.
     producer, producer_slot: the node and output slot that compute it.
     consumers: (node, input slot) pairs, nodes of subgraphs included.
+    denotation, dim_denotations: what the file says the value and each of its axes stand for ("IMAGE",
+        "DATA_CHANNEL"); empty where it says nothing.
     """
 
     __slots__ = (
-        "consumers", "data", "doc_string", "graph", "inferred_type", "metadata", "name", "producer", "producer_slot",
-        "source", "stored_type", "unknown_because",
+        "consumers", "data", "denotation", "dim_denotations", "doc_string", "graph", "inferred_type", "metadata",
+        "name", "producer", "producer_slot", "source", "stored_type", "unknown_because",
     )  # fmt: skip
 
     def __init__(self, name: str, graph: Graph, source: ValueSource = ValueSource.COMPUTED) -> None:
@@ -60,6 +62,8 @@ class Tensor:
         self.producer: Node | None = None
         self.producer_slot = 0
         self.consumers: list[tuple[Node, int]] = []
+        self.denotation = ""
+        self.dim_denotations: tuple[str, ...] = ()
         self.doc_string = ""
         self.metadata: dict[str, str] = {}
 
@@ -97,9 +101,13 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class RefAttribute:
-    """In a function body: the value of the calling node's attribute `name` goes here."""
+    """In a function body: the value of the calling node's attribute `name` goes here.
+
+    `kind` is the `AttributeProto.AttributeType` that the reference declares.
+    """
 
     name: str
+    kind: int = 0
 
 
 AttributeValue: TypeAlias = (
@@ -171,11 +179,12 @@ class Graph:
 
     `nodes` is the file order, `order` the run order (without the nodes of cycles). `tensors` finds this scope's
     tensors by name. `parent` is the enclosing graph and `owner` the node whose attribute holds this graph.
-    `opset_imports` are those in force here: the model's, or a function's own.
+    `opset_imports` are those in force here: the model's, or a function's own. `quantization` holds, by tensor name, the
+    names of the tensors with its parameters (``{"SCALE_TENSOR": …}``).
     """
 
     __slots__ = ("doc_string", "inputs", "metadata", "name", "nodes", "opset_imports", "order", "outputs", "owner",
-                 "owner_attribute", "parent", "tensors")  # fmt: skip
+                 "owner_attribute", "parent", "quantization", "tensors")  # fmt: skip
 
     def __init__(self, name: str, owner: Node | None = None, owner_attribute: str = "") -> None:
         self.name = name
@@ -190,6 +199,7 @@ class Graph:
         self.outputs: list[Tensor] = []
         self.doc_string = ""
         self.metadata: dict[str, str] = {}
+        self.quantization: dict[str, dict[str, str]] = {}
 
     @property
     def prefix(self) -> str:
@@ -234,6 +244,7 @@ class Function:
     attribute_defaults: dict[str, AttributeValue] = field(default_factory=dict)
     opset_imports: dict[str, int] = field(default_factory=dict)
     doc_string: str = ""
+    metadata: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

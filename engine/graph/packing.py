@@ -78,8 +78,8 @@ def words_needed(dtype: DType, count: int) -> int:
 def from_words(words: np.ndarray, dtype: DType, dims: tuple[int, ...]) -> np.ndarray:
     """The array of shape `dims` from the entries of its typed field.
 
-    Source: onnx.proto, `TensorProto.int32_data`: small integers as they are, floats under 32 bits as bit patterns (6-bit
-    ones too, one an entry), 2- and 4-bit elements packed into bytes.
+    Source: onnx.proto, `TensorProto.int32_data`: small integers as they are, floats under 32 bits as bit patterns
+    (6-bit ones too, one an entry), 2- and 4-bit elements packed into bytes.
     """
     if dtype.bits in (2, 4):
         return unpack(words.astype(np.uint8).tobytes(), dtype, dims)

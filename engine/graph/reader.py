@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass, field
 
 import onnx

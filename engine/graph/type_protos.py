@@ -5,6 +5,7 @@ from onnx import TensorShapeProto, TypeProto
 
 from engine import dtypes
 from engine.dims import Dim, Shape, symbol
+from engine.graph.text import text
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type
 
 
@@ -33,10 +34,17 @@ def read_shape(proto: TensorShapeProto) -> Shape:
     return tuple(_read_dim(dim) for dim in proto.dim)
 
 
+def read_denotations(proto: TypeProto) -> tuple[str, tuple[str, ...]]:
+    """What a type and each of its axes stand for; empty where nothing is said (onnx.proto, `denotation`)."""
+    shape = proto.tensor_type.shape if proto.WhichOneof("value") == "tensor_type" else None
+    of_dims = tuple(text(dim.denotation) for dim in shape.dim) if shape else ()
+    return text(proto.denotation), of_dims if any(of_dims) else ()
+
+
 def _read_dim(dim: TensorShapeProto.Dimension) -> Dim | None:
     kind = dim.WhichOneof("value")
     if kind == "dim_value":
         return int(dim.dim_value) if dim.dim_value >= 0 else None
     if kind == "dim_param" and dim.dim_param not in ("", "?"):
-        return symbol(dim.dim_param)
+        return symbol(text(dim.dim_param))
     return None
