@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -83,6 +83,11 @@ def grouped(findings: Iterable[Diagnostic]) -> list[Group]:
     return [Group(code, severity, tuple(groups[severity, code])) for severity, code in ordered]
 
 
+def in_function(findings: Iterable[Diagnostic], function: str) -> list[Diagnostic]:
+    """Findings about the body of a function that nobody calls: they name the function in words, and have no place."""
+    return [replace(d, message=f"in the function {function!r}: {d.message}", node="", tensor="") for d in findings]
+
+
 def counted(count: int, noun: str) -> str:
     """A number with its noun, such as ``1 node`` and ``2,000 nodes``; nouns that end in -y get -ies."""
     if count == 1:
@@ -95,6 +100,20 @@ _E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 CATALOGUE: dict[str, Rule] = {
     # --- the file and its versions
+    "trailing-bytes": Rule(
+        _W, "Something follows the model in its file",
+        "Copy or save the model again: the file was damaged, or something was appended to it."),
+    "repeated-graph": Rule(
+        _E, "The file holds several graphs",
+        "Split the file: two models were probably written one after the other, and each opens alone."),
+    "bare-graph": Rule(
+        _W, "The file holds a graph without a model around it",
+        "Wrap the graph in a ModelProto with its opset imports; here the newest opset is assumed."),
+    "opened-beside": Rule(
+        _I, "The file holds the weights of a model beside it", "Nothing must be done: that model was opened."),
+    "training-info": Rule(_I, "The model describes its training", "Nothing must be done: inference leaves it alone."),
+    "name-not-utf8": Rule(
+        _W, "Names are not UTF-8", "Rename them: ONNX asks for UTF-8, and other tools refuse or lose such names."),
     "no-ir-version": Rule(_W, "The file states no IR version", "Save the model again with a current exporter."),
     "future-ir": Rule(
         _E, "The IR version is newer than this program knows",
@@ -106,7 +125,7 @@ CATALOGUE: dict[str, Rule] = {
         _W, "A domain is used without an opset import",
         "Add the domain to opset_import; until then its operators are read at version 1."),
     "duplicate-opset": Rule(
-        _W, "A domain's opset is imported more than once", "Keep one opset import per domain; the last one counts."),
+        _W, "A domain is imported in different versions", "Keep one opset import per domain; the last one counts."),
     "newer-than-ir": Rule(
         _W, "The model uses what its IR version does not have yet",
         "Raise ir_version to the one named; older readers may skip the part in question without a word."),
@@ -164,12 +183,18 @@ CATALOGUE: dict[str, Rule] = {
         _W, "A tensor's values are stored twice", "Keep one of raw_data and the typed fields."),
     "sparse-form": Rule(
         _E, "A sparse tensor's parts do not fit each other",
-        "Save it again: values [n], indices int64 [n] or [n, rank], ascending and inside the shape."),
+        "Save it again: values [n], indices int64 of shape [n] or [n, rank], a shape without zeros."),
+    "sparse-indices": Rule(
+        _E, "A sparse tensor's indices are out of range or out of order",
+        "Save it again with ascending indices inside its shape, each of them once."),
     "external-missing": Rule(
         _E, "A file with weights is not there", "Copy the file beside the model, then open the model again."),
     "external-path": Rule(
         _E, "External data lies outside the model's folder",
         "Move the data into the model's folder and name it by a plain relative path."),
+    "external-link": Rule(
+        _E, "External data is a link that leads out of the model's folder",
+        "Open the model with --allow-external if you trust the place the link leads to, or copy the file here."),
     "external-range": Rule(
         _E, "External data is shorter than the tensors need, or its numbers are wrong",
         "Copy or download the data file again; offset, length and shape must agree with its size."),

@@ -1,7 +1,7 @@
 """Collects the findings of the rules, and knows where in the model they are."""
 from __future__ import annotations
 
-from engine.diagnostics import CATALOGUE, Diagnostic, Severity
+from engine.diagnostics import CATALOGUE, Diagnostic, Severity, in_function
 from engine.graph.ir import Graph, Model, Node, Tensor
 
 
@@ -23,14 +23,10 @@ class Findings:
         """Add a finding, of the severity that the catalogue gives the code unless another is asked for."""
         severity = severity or CATALOGUE[code].severity
         graph = node.graph if node else tensor.graph if tensor else None
+        places = node.qualified_name if node else "", tensor.qualified_name if tensor else ""
+        found = [Diagnostic(code, severity, message, *places)]
         function = self._templates.get(_outermost(graph)) if graph else None
-        if function is not None:
-            self.all.append(Diagnostic(code, severity, f"in the function {function!r}: {message}"))
-            return
-        self.all.append(
-            Diagnostic(code, severity, message, node.qualified_name if node else "",
-                       tensor.qualified_name if tensor else "")
-        )  # fmt: skip
+        self.all += found if function is None else in_function(found, function)
 
     def nodes(self, code: str) -> set[str]:
         """The places of the findings of one code."""

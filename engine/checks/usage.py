@@ -26,7 +26,7 @@ def check_usage(model: Model, scopes: Iterable[Graph], findings: Findings) -> No
             # An output that nothing computes is a wrong name more often than not, and then no code is known to be dead.
             if all(tensor.source is not ValueSource.ABSENT for tensor in graph.outputs):
                 for node in unused:
-                    if not _is_duplicate(node):
+                    if node.index >= 0 and not _is_duplicate(node):  # those of cycles have been told
                         findings.add("unused-node", f"nothing that {title(node)} computes reaches an output", node)
             _check_outputs(graph, dead, returned, findings)
         _check_values(graph, returned, findings)
@@ -41,11 +41,10 @@ def _check_main(graph: Graph, findings: Findings) -> None:
         findings.add("empty-graph", "the graph has no nodes: nothing is computed")
     if not graph.outputs:
         findings.add("no-outputs", "the graph has no outputs: whatever it computes is thrown away")
-    for kind, tensors in (("input", graph.feeds), ("output", graph.outputs)):
+    computed = [tensor for tensor in graph.outputs if tensor.producer is not None]
+    for kind, tensors in (("input", graph.feeds), ("output", computed)):
         for tensor in tensors:
             declared = tensor.stored_type
-            if kind == "output" and (declared is None or tensor.producer is None):
-                declared = declared or tensor.inferred_type
             if declared is None or (isinstance(declared, TensorType) and declared.dtype is None):
                 findings.add("missing-type", f"the {kind} {tensor.name!r} has no element type", tensor=tensor)
             elif isinstance(declared, TensorType) and declared.shape is None:

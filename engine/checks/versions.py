@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from engine.checks.findings import Findings, title
 from engine.graph.data import SparseData, TensorData
-from engine.graph.ir import Graph, Model, RefAttribute
+from engine.graph.ir import Graph, Model
 from engine.graph.schemas import since_version
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type
 
@@ -77,7 +77,9 @@ def _check_function_opsets(model: Model, findings: Findings) -> None:
     for function in model.functions.values():
         for node in (node for graph in function.body.walk() for node in graph.nodes):
             inside, outside = node.opset, model.opset_imports.get(node.domain)
-            if outside is None or inside == outside or (node.domain, node.op_type, node.overload) in model.functions:
+            if node.domain not in function.opset_imports or outside is None or inside == outside:
+                continue
+            if (node.domain, node.op_type, node.overload) in model.functions:
                 continue
             if since_version(node.op_type, outside, node.domain) != node.since_version:
                 message = (
@@ -86,17 +88,3 @@ def _check_function_opsets(model: Model, findings: Findings) -> None:
                 )
                 findings.add("function-opset", message)
                 break
-
-
-def check_references(model: Model, findings: Findings) -> None:
-    """Report attribute-reference: a function's body refers to an attribute that the function does not declare."""
-    for function in model.functions.values():
-        declared = {*function.attributes, *function.attribute_defaults}
-        for node in (node for graph in function.body.walk() for node in graph.nodes):
-            for value in node.attributes.values():
-                if isinstance(value, RefAttribute) and value.name not in declared:
-                    message = (
-                        f"in the function {function.name!r}, {title(node)} refers to the attribute {value.name!r}, "
-                        "which the function does not declare"
-                    )
-                    findings.add("attribute-reference", message)

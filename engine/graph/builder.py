@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
-from engine.diagnostics import Diagnostic, Severity, counted
+from engine.diagnostics import Diagnostic, Severity, counted, in_function
 from engine.errors import DataError
 from engine.graph.attributes import constant_value, read_attribute
 from engine.graph.data import SparseData, TensorData
@@ -33,6 +33,7 @@ class ModelBuilder:
         self._findings: list[Diagnostic] = list(file.findings)
         self._missing_files: dict[str, list[TensorData]] = {}
         self._undeclared: set[str] = set()  # domains that have been reported
+        self._called: set[tuple[str, str, str]] = set()  # functions that have been expanded
         self._captured: set[tuple[Node, Tensor]] = set()
         self._repaired: list[str] = []  # names that were not UTF-8
         self._expander = FunctionExpander(self._proto.functions)
@@ -245,11 +246,17 @@ class ModelBuilder:
 
     def _function(self, proto: FunctionProto) -> Function:
         """The template of a function, for looking at: attributes of its caller stay `RefAttribute`s."""
+        known = len(self._findings)
         body = self._function_graph(Graph(text(proto.name)), proto, None)
+        found = self._findings[known:]
+        del self._findings[known:]
+        domain, name, overload = canonical_domain(text(proto.domain)), text(proto.name), text(proto.overload)
+        if (domain, name, overload) not in self._called:
+            self._findings += in_function(found, name)
         return Function(
-            domain=canonical_domain(text(proto.domain)),
-            name=text(proto.name),
-            overload=text(proto.overload),
+            domain=domain,
+            name=name,
+            overload=overload,
             body=body,
             attributes=tuple(map(text, proto.attribute)),
             attribute_defaults=self._defaults(proto),
@@ -262,7 +269,12 @@ class ModelBuilder:
         """Give a call its own copy of the function's body, as the subgraph "function" with inputs by position."""
         bound = {**self._defaults(proto), **node.attributes}
         graph = Graph(text(proto.name), node, "function")
+        known = len(self._findings)
         node.subgraphs["function"] = self._function_graph(graph, proto, bound)
+        key = node.domain, node.op_type, node.overload
+        if key in self._called:  # the first call has told what is wrong with the body
+            del self._findings[known:]
+        self._called.add(key)
 
     def _function_graph(self, graph: Graph, proto: FunctionProto, bound: Bound) -> Graph:
         graph.parent = None  # a function sees nothing of its caller but its inputs

@@ -6,9 +6,10 @@ import time
 
 import onnx
 
-from engine.diagnostics import Diagnostic, Severity
+from engine.diagnostics import Diagnostic, Severity, in_function
 from engine.graph.builder import ModelBuilder
 from engine.graph.ir import Model
+from engine.graph.message_rules import message_findings
 from engine.graph.order import sort_graph
 from engine.graph.reader import ModelFile, read_bytes, read_file
 from engine.graph.schemas import NEWEST_OPSETS
@@ -43,9 +44,13 @@ def load_model_proto(proto: onnx.ModelProto, folder: str | None = None) -> Model
 def _link(file: ModelFile, start: float) -> Model:
     read = time.perf_counter()
     model = ModelBuilder(file).build()
+    model.diagnostics += message_findings(file.proto, model)
     model.diagnostics += sort_graph(model.graph)
-    for function in model.functions.values():
-        model.diagnostics += sort_graph(function.body)
+    called = {(n.domain, n.op_type, n.overload) for n in model.nodes() if "function" in n.subgraphs}
+    for key, function in model.functions.items():
+        found = sort_graph(function.body)
+        if key not in called:  # else it has been told at the calls
+            model.diagnostics += in_function(found, function.name)
     _check_versions(model)
     linked = time.perf_counter()
     model.timings_ms = {"read": (read - start) * 1e3, "link": (linked - read) * 1e3}
