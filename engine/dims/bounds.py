@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from engine.dims.expr import BUILDERS, MEMORY, Atom, Dim, Expr, Monomial, from_sum, make_atom, of_atom, without
+from engine.dims.expr import (
+    BUILDERS,
+    MEMORY,
+    Atom,
+    Dim,
+    DimTooComplex,
+    Expr,
+    Monomial,
+    from_sum,
+    make_atom,
+    of_atom,
+    without,
+)
 
 
 def minimum(*dims: Dim) -> Dim:
@@ -22,7 +34,10 @@ def is_at_least(a: Dim, b: Dim) -> bool:
     """Whether ``a >= b`` holds for every value of the symbols that is 0 or more. False where that is not proved."""
     if a is b:
         return True
-    bound = lower_bound(a - b)
+    try:
+        bound = lower_bound(a - b)
+    except DimTooComplex:
+        return False
     return bound is not None and bound >= 0
 
 

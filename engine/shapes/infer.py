@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.diagnostics import Diagnostic, Severity
-from engine.dims import DimTooComplex, Expr, symbol, symbols_of
+from engine.dims import Dim, DimTooComplex, Expr, is_at_least, symbol, symbols_of
 from engine.dtypes import DType
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type, format_shape
@@ -234,7 +234,7 @@ class Inference:
             return fact if fact.type is not None or declared is None else replace(fact, type=declared)
         inferred = fact.type
         if inferred is None:
-            because = f"as the file declares it: {fact.because}" if declared.shape is not None else fact.because
+            because = _as_declared(fact.because) if declared.shape is not None else fact.because
             return Fact(self._without_gaps(declared, tensor, fact.because), None, because)
         if not isinstance(inferred, TensorType):
             return fact
@@ -244,14 +244,13 @@ class Inference:
             return replace(fact, type=filled)
         if filled.shape is None:
             opened = self._without_gaps(replace(filled, shape=declared.shape), tensor, fact.because)
-            return Fact(opened, fact.value, f"as the file declares it: {fact.because}")
+            return Fact(opened, fact.value, _as_declared(fact.because))
         unknown = first_unknown(filled)
         if unknown and len(declared.shape) == len(filled.shape):
             pairs = zip(filled.shape, declared.shape, strict=True)
             shape = tuple(d if isinstance(d, int) and first_unknown(TensorType(None, (i,))) else i for i, d in pairs)
             if shape != filled.shape:
-                because = f"as the file declares it: {self._reasons[unknown]}"
-                return Fact(filled.with_shape(shape), fact.value, because)
+                return Fact(filled.with_shape(shape), fact.value, _as_declared(self._reasons[unknown]))
         return replace(fact, type=filled)
 
     def _without_gaps(self, type_: Type | None, tensor: Tensor, because: str) -> Type | None:
@@ -272,7 +271,7 @@ class Inference:
         if declared.shape is None or inferred.shape is None or declared.shape is inferred.shape:
             return
         if len(declared.shape) != len(inferred.shape) or any(
-            isinstance(d, int) and i is not d and values.equal(d, i) is False
+            isinstance(d, int) and i is not None and _never(d, i)
             for d, i in zip(declared.shape, inferred.shape, strict=True)
         ):
             shown = public_type(inferred)
@@ -333,6 +332,19 @@ def _symbols(type_: Type | None) -> list[str]:
     if isinstance(type_, (SequenceType, OptionalType)):
         return _symbols(type_.element)
     return _symbols(type_.value) if isinstance(type_, MapType) else []
+
+
+def _never(declared: int, inferred: Dim) -> bool:
+    """Whether a dim can never have the declared length."""
+    if isinstance(inferred, int):
+        return declared != inferred
+    return is_at_least(inferred, declared + 1) or is_at_least(declared - 1, inferred)
+
+
+def _as_declared(because: str) -> str:
+    """The reason why a type is what the file declares, and not what was inferred."""
+    prefix = "as the file declares it: "
+    return because if because.startswith(prefix) else prefix + because
 
 
 def _title(node: Node) -> str:

@@ -162,6 +162,8 @@ def scan(call: Call) -> list[Any]:
     scanned = call.required_int("num_scan_inputs")
     batched = call.node.since_version < 9  # opset 8: sequence_lens first, and a batch axis before all others
     slots = list(call.slots[1:] if batched else call.slots)
+    if not 0 < scanned <= len(slots):
+        raise ShapeClash(f"it scans {scanned} of {len(slots)} inputs")
     states, sequences = slots[: len(slots) - scanned], slots[len(slots) - scanned :]
     ranks = [len(call.shape(slot)) for slot in sequences]
     axes = call.optional_ints("scan_input_axes") or [0] * scanned
