@@ -15,7 +15,7 @@ from engine.graph.function_calls import FunctionExpander
 from engine.graph.fusion import data_type, fuse_initializer
 from engine.graph.ir import AttributeValue, Function, Graph, Model, Node, RefAttribute, Tensor, ValueSource
 from engine.graph.reader import ModelFile
-from engine.graph.schemas import canonical_domain, since_version
+from engine.graph.schemas import canonical_domain, since_version, why_unknown
 from engine.graph.text import entries, text
 from engine.graph.type_protos import read_denotations, read_type
 
@@ -239,8 +239,7 @@ class ModelBuilder:
             message = f"the domain {domain or 'ai.onnx'!r} of the node {node.name!r} has no opset import"
             self._report("undeclared-opset", message, node, severity=Severity.WARNING)
         if node.since_version == 0 and not self._expander.defines(node):
-            message = f"opset {node.opset} of {node.domain or 'ai.onnx'} has no operator {node.op_type!r}"
-            self._report("unknown-op", message, node)
+            self._report("unknown-op", why_unknown(node.op_type, node.opset, node.domain), node)
 
     # --- functions
 

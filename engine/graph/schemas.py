@@ -31,3 +31,24 @@ def since_version(op_type: str, opset: int, domain: str) -> int:
         return int(onnx.defs.get_schema(op_type, max(opset, 1), domain).since_version)
     except onnx.defs.SchemaError:
         return 0
+
+
+def why_unknown(op_type: str, opset: int, domain: str) -> str:
+    """Why an opset of an ONNX domain has no such operator, in words: it came later, or its case is another."""
+    message = f"opset {opset} of {domain or 'ai.onnx'} has no operator {op_type!r}"
+    name, first = _first_opsets(domain).get(op_type.casefold(), ("", 0))
+    if name == op_type:
+        return f"{message}: it came with opset {first}"
+    return f"{message}: is {name!r} meant?" if name else message
+
+
+@cache
+def _first_opsets(domain: str) -> dict[str, tuple[str, int]]:
+    """Each operator of a domain by its name in lower case: the name, and the first opset that has it."""
+    first: dict[str, tuple[str, int]] = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain == domain:
+            key = schema.name.casefold()
+            since = min(schema.since_version, first.get(key, ("", schema.since_version))[1])
+            first[key] = schema.name, since
+    return first

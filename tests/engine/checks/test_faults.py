@@ -208,12 +208,12 @@ def removed_operator() -> ModelProto:
                  'ir_version: 8, opset_import: ["" : 10]')  # fmt: skip
 
 
-@fault("unknown-op", says="'Rleu'")
+@fault("unknown-op", says="has no operator 'RELU': is 'Relu' meant?")
 def misspelt_operator() -> ModelProto:
-    return graph("y = Rleu(x)")
+    return graph("y = RELU(x)")
 
 
-@fault("unknown-op", says="GridSample")
+@fault("unknown-op", says="opset 15 of ai.onnx has no operator 'GridSample': it came with opset 16")
 def operator_newer_than_the_opset() -> ModelProto:
     return graph("y = GridSample(x, g)", "float[1,1,2,2] x, float[1,2,2,2] g", "float[1,1,2,2] y",
                  'ir_version: 8, opset_import: ["" : 15]')  # fmt: skip
