@@ -13,7 +13,7 @@ from engine import load_model_proto
 from engine.diagnostics import Severity
 from engine.graph.ir import Model, Tensor
 from engine.graph.types import SequenceType, TensorType, format_shape
-from engine.shapes.infer import infer_shapes
+from engine.shapes.infer import CODES, infer_shapes
 
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 Dims = Sequence[int | str | None] | None
@@ -62,7 +62,8 @@ def tensor(model: Model, name: str) -> Tensor:
 
 
 def codes(model: Model) -> list[str]:
-    return [d.code for d in model.diagnostics if d.code != "initializer-not-in-inputs"]
+    """Codes of what inference found."""
+    return [d.code for d in model.diagnostics if d.code in CODES]
 
 
 def ints(*numbers: int) -> np.ndarray:
