@@ -1,4 +1,4 @@
-"""From a path to a parsed ModelProto, with its weights left in the mapped file."""
+"""From a path to a parsed ModelProto, whatever form the file has, with its weights left where they are."""
 from __future__ import annotations
 
 import os
@@ -9,25 +9,14 @@ from google.protobuf.message import DecodeError
 
 from engine.diagnostics import Diagnostic, Severity
 from engine.errors import DataError, ModelFormatError
-from engine.graph.faults import Fault, find_fault
+from engine.graph.faults import find_fault
+from engine.graph.forms.archives import GZIP, ZIP, unpack_gzip, unpack_zip
+from engine.graph.forms.beside import model_beside
+from engine.graph.forms.foreign import foreign_file, foreign_message, head_of
+from engine.graph.forms.graphs import parse_bare_graph
+from engine.graph.forms.texts import looks_like_text, parse_text
 from engine.graph.storage import FileStorage, MemoryStorage, Storage, open_regular
-from engine.graph.wire import GRAPH, OPSET_IMPORT, LiftedModel, WireError
-
-# What people open by mistake: the first bytes, and what it is in words. Checked before anything is parsed.
-_KNOWN_OTHERS: tuple[tuple[bytes, str], ...] = (
-    (b"version https://git-lfs", "a Git LFS pointer, not the model itself: run `git lfs pull` where it came from"),
-    (b"<!doctype", "a web page, probably a download error page"),
-    (b"<html", "a web page, probably a download error page"),
-    (b"PK\x03\x04", "a zip archive (PyTorch checkpoints are zip files too): unpack it, or export the model to ONNX"),
-    (b"\x1f\x8b", "a gzip archive: unpack it first"),
-    (b"\x80\x02", "a Python pickle, not an ONNX model: export the model to ONNX"),
-    (b"\x80\x04", "a Python pickle, not an ONNX model: export the model to ONNX"),
-    (b"\x89HDF", "an HDF5 file (Keras), not an ONNX model: export the model to ONNX"),
-)
-_KNOWN_AT_4 = {
-    b"ORTM": "an ONNX Runtime .ort file: open the .onnx it was made from",
-    b"TFL3": "a TensorFlow Lite model, not an ONNX model",
-}
+from engine.graph.wire import GRAPH, OPSET_IMPORT, LiftedModel, TooLargeError, WireError
 
 
 @dataclass(slots=True)
@@ -35,21 +24,23 @@ class ModelFile:
     """A parsed model file: the message without its weights, and where those lie.
 
     `folders` are the resolved folders that external data may come from: the one that holds the file, and where the file
-    is a link, the one that holds the link. None in memory. `findings` are those about the file as a whole.
+    is a link, the one that holds what it leads to. None in memory. `findings` are those about the file as a whole.
     """
 
     proto: onnx.ModelProto
     lifted: LiftedModel
-    path: str | None
-    folders: tuple[str, ...]
-    allow_links: bool = False
     findings: list[Diagnostic] = field(default_factory=list)
+    path: str | None = None
+    folders: tuple[str, ...] = ()
+    allow_links: bool = False
 
 
 def read_file(path: str | os.PathLike[str], allow_links: bool = False) -> ModelFile:
-    """Parse everything but the weights of a model file.
+    """Parse everything but the weights of a model file; of a file of weights, the model beside it that uses them.
 
-    `allow_links`: take weights through links that lead out of the model's folder.
+    Parameters
+    ----------
+    allow_links: take weights through links that lead out of the model's folder.
 
     Raises
     ------
@@ -57,8 +48,16 @@ def read_file(path: str | os.PathLike[str], allow_links: bool = False) -> ModelF
         damaged files, at which byte and in which field.
     """
     path = os.fspath(path)
+    try:
+        file = _parse(_open(path), path)
+    except ModelFormatError:
+        model = model_beside(path)
+        if model is None:
+            raise
+        message = f"{os.path.basename(path)!r} holds weights of {os.path.basename(model)!r}: that model was opened"
+        file, path = _parse(_open(model), model), model
+        file.findings.append(Diagnostic("opened-beside", Severity.INFO, message))
     folders = os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.dirname(os.path.realpath(path))
-    file = _parse(_open(path), path)
     file.path, file.folders, file.allow_links = path, tuple(dict.fromkeys(folders)), allow_links
     return file
 
@@ -70,7 +69,7 @@ def read_bytes(data: bytes, folder: str | None = None) -> ModelFile:
     ------
     ModelFormatError: as for `read_file`.
     """
-    file = _parse(MemoryStorage(data), "the data")
+    file = _parse_binary(MemoryStorage(data), "the data")
     file.folders = (os.path.realpath(folder),) if folder else ()
     return file
 
@@ -78,7 +77,7 @@ def read_bytes(data: bytes, folder: str | None = None) -> ModelFile:
 def _open(path: str) -> Storage:
     try:
         if os.path.isdir(path):
-            raise ModelFormatError(f"{path} is a folder: open the .onnx file in it")
+            raise ModelFormatError(f"{path} is a folder: {_models_in(path)}")
         storage = FileStorage(open_regular(path), path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -88,64 +87,88 @@ def _open(path: str) -> Storage:
     return storage
 
 
-def _parse(storage: Storage, name: str) -> ModelFile:
-    other = _other_format(storage.read(0, min(64, storage.size)))
-    if other:
-        raise ModelFormatError(f"{name} is {other}", 0)
-    proto, findings = onnx.ModelProto(), []
+def _models_in(folder: str) -> str:
+    models = sorted(name for name in os.listdir(folder) if name.lower().endswith(".onnx"))
+    if not models:
+        return "it holds no .onnx file"
+    return "open one of the models in it: " + ", ".join(models[:5]) + (" …" if len(models) > 5 else "")
+
+
+def _parse(storage: Storage, name: str, packed: bool = False) -> ModelFile:
+    """Parse a file by what its content is. `packed`: it comes out of an archive, and is not unpacked again."""
     try:
-        try:
-            lifted = LiftedModel(storage)
-        except WireError:
-            lifted, tail = _without_tail(storage)
-            findings.append(tail)
-        proto.ParseFromString(lifted.slim)
-    except (WireError, DecodeError) as error:
-        fault = find_fault(storage)
-        raise _refusal(name, fault, error) from error
+        head = head_of(storage)
+        if head.startswith((GZIP, ZIP)):
+            if packed:
+                raise ModelFormatError(f"{name} is packed twice: unpack it and open the model inside")
+            if head.startswith(GZIP):
+                return _parse(unpack_gzip(storage, name), name, packed=True)
+            content, member = unpack_zip(storage, name)
+            return _parse(content, f"{name} ({member})", packed=True)
+        what = foreign_file(head, storage.size)
+        if what:
+            raise ModelFormatError(f"{name} is {what}", 0)
+        if looks_like_text(head):
+            proto = parse_text(storage.read(0, storage.size), name)
+            return _parse_binary(MemoryStorage(proto.SerializeToString()), name)
+        return _parse_binary(storage, name)
     except DataError as error:
         raise ModelFormatError(f"cannot read {name}: {error}") from error
-    if not proto.HasField("graph"):
-        raise ModelFormatError(f"{name} is not an ONNX model: it holds no graph", 0)
-    graphs = [offset for number, offset in lifted.fields if number == GRAPH]
-    if len(graphs) > 1:
+
+
+def _parse_binary(storage: Storage, name: str) -> ModelFile:
+    file = ModelFile(onnx.ModelProto(), *_scan(storage, name))
+    keys = {key for key, _ in file.lifted.fields}
+    if GRAPH not in keys:
+        bare = parse_bare_graph(storage)
+        if bare is None:
+            what = foreign_message(keys)
+            raise ModelFormatError(f"{name} is {what or 'not an ONNX model: it holds no graph'}", 0)
+        file.proto, file.lifted, finding = bare
+        file.findings.append(finding)
+        return file
+    try:
+        file.proto.ParseFromString(file.lifted.slim)
+    except DecodeError as error:
+        raise _refusal(storage, name) from error
+    file.findings += _several_graphs(file.lifted)
+    return file
+
+
+def _scan(storage: Storage, name: str) -> tuple[LiftedModel, list[Diagnostic]]:
+    """The model that a file holds or starts with, and what follows it."""
+    try:
+        return LiftedModel(storage), []
+    except TooLargeError as error:
+        message = "it holds over 1 GiB that belongs to no tensor"
+        raise ModelFormatError(f"{name} is not an ONNX model, or damaged: {message}") from error
+    except WireError as error:
+        fault = find_fault(storage)
+        if fault is None or fault.path or fault.offset == 0:
+            raise _refusal(storage, name) from error
+        lifted = LiftedModel(storage, fault.offset)
+        if not {GRAPH, OPSET_IMPORT} <= {key for key, _ in lifted.fields}:
+            raise _refusal(storage, name) from error
         message = (
-            f"the file holds {len(graphs)} graphs, the second at byte {graphs[1]}: probably model files written one "
-            "after the other; they are shown as one, which is what the format says"
+            f"{storage.size - fault.offset:,} bytes follow the model, from byte {fault.offset:,} on, that are no part "
+            "of one: left out"
         )
-        findings.append(Diagnostic("repeated-graph", Severity.ERROR, message))
-    return ModelFile(proto, lifted, None, (), findings=findings)
+        return lifted, [Diagnostic("trailing-bytes", Severity.WARNING, message)]
 
 
-def _without_tail(storage: Storage) -> tuple[LiftedModel, Diagnostic]:
-    """The model that a file starts with, and the finding about what follows it.
-
-    Raises
-    ------
-    WireError: the file does not start with a whole model.
-    """
-    fault = find_fault(storage)
-    if fault is None or fault.path:
-        raise WireError
-    lifted = LiftedModel(storage, fault.offset)
-    if not {GRAPH, OPSET_IMPORT} <= {number for number, _ in lifted.fields}:
-        raise WireError
+def _several_graphs(lifted: LiftedModel) -> list[Diagnostic]:
+    graphs = [offset for key, offset in lifted.fields if key == GRAPH]
+    if len(graphs) < 2:
+        return []
     message = (
-        f"{storage.size - fault.offset:,} bytes follow the model, from byte {fault.offset} on, that are not part of "
-        "one: left out"
+        f"the file holds {len(graphs)} graphs, the second from byte {graphs[1]:,} on: probably models written one "
+        "after the other; they are shown as one, which is what the format says"
     )
-    return lifted, Diagnostic("trailing-bytes", Severity.WARNING, message)
+    return [Diagnostic("repeated-graph", Severity.ERROR, message)]
 
 
-def _refusal(name: str, fault: Fault | None, error: Exception) -> ModelFormatError:
+def _refusal(storage: Storage, name: str) -> ModelFormatError:
+    fault = find_fault(storage)
     if fault is None:
-        return ModelFormatError(f"{name} is not an ONNX model, or damaged: {error}")
+        return ModelFormatError(f"{name} is not an ONNX model, or damaged: the protobuf parser refuses it")
     return ModelFormatError(f"{name} is not an ONNX model, or damaged: {fault}", fault.offset, fault.path)
-
-
-def _other_format(head: bytes) -> str:
-    lowered = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    for magic, what in _KNOWN_OTHERS:
-        if head.startswith(magic) or lowered.startswith(magic.lower()):
-            return what
-    return _KNOWN_AT_4.get(head[4:8], "")

@@ -14,11 +14,13 @@ from engine.graph.storage import Range, Storage
 SMALLEST_LIFTED = 1024  # bytes; a message shorter than this holds no payload worth lifting and is not looked into
 MAX_DEPTH = 100  # nested messages, as in the protobuf parser
 
+MAX_SLIM = 1 << 30  # bytes outside of payloads; the parser takes 2 GiB at most
+
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 RAW_DATA = 9
 TYPED_DATA = {4: "float_data", 5: "int32_data", 7: "int64_data", 10: "double_data", 11: "uint64_data"}
 
-GRAPH, OPSET_IMPORT = 7, 8  # fields of ModelProto
+GRAPH, OPSET_IMPORT = 7 << 3 | LENGTH, 8 << 3 | LENGTH  # keys of fields of ModelProto
 
 _PAYLOADS = {RAW_DATA, *TYPED_DATA}
 _RAW_DATA_KEY = bytes([RAW_DATA << 3 | LENGTH])
@@ -45,6 +47,10 @@ class WireError(Exception):
     """The bytes are not a well-formed message. `engine.graph.faults` finds out where and why."""
 
 
+class TooLargeError(Exception):
+    """The message is larger, without its payloads, than any model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Payload:
     """The payload of one tensor: where it lies, and which field of TensorProto holds it."""
@@ -62,24 +68,26 @@ class LiftedModel:
     Attributes
     ----------
     slim: the message with its marks.
-    fields: the numbers of the top-level fields in file order, with the offset of each.
+    fields: the keys of the top-level fields in file order, with the offset of each.
     """
 
-    __slots__ = ("_base", "_key", "_payloads", "_storage", "_window", "_window_size", "fields", "slim")
+    __slots__ = ("_base", "_copied", "_key", "_payloads", "_storage", "_window", "_window_size", "fields", "slim")
 
-    def __init__(self, storage: Storage, end: int | None = None) -> None:
-        """Scan `storage` up to `end` (its size).
+    def __init__(self, storage: Storage, end: int | None = None, message: str = "ModelProto") -> None:
+        """Scan `storage` up to `end` (its size) as a `message`.
 
         Raises
         ------
         WireError: the bytes are not a well-formed message, as far as the scan looks into it.
+        TooLargeError: more than `MAX_SLIM` bytes lie outside of tensors.
         """
         self._storage = storage
         self._key = secrets.token_bytes(16)
         self._payloads: list[Payload] = []
         self._window, self._base, self._window_size = b"", 0, _FIRST_WINDOW
         self.fields: list[tuple[int, int]] = []
-        self.slim = self._lift(0, storage.size if end is None else end, "ModelProto", 0)
+        self._copied = 0
+        self.slim = self._lift(0, storage.size if end is None else end, message, 0)
         self._window = b""
 
     def payload(self, raw_data: bytes) -> Payload | None:
@@ -99,7 +107,7 @@ class LiftedModel:
             key, payload, after = self._field(position, end)
             field = key >> 3
             if depth == 0:
-                self.fields.append((field, position))
+                self.fields.append((key, position))
             if key & 7 == LENGTH and field in children and after - payload >= SMALLEST_LIFTED:
                 child = children[field]
                 if child == "TensorProto":
@@ -171,6 +179,9 @@ class LiftedModel:
         self._window = self._storage.read(position, min(self._window_size, self._storage.size - position))
 
     def _copy(self, start: int, end: int) -> bytes:
+        self._copied += end - start
+        if self._copied > MAX_SLIM:
+            raise TooLargeError
         at = start - self._base
         if at >= 0 and end - self._base <= len(self._window):
             return self._window[at : end - self._base]

@@ -1,8 +1,6 @@
 """Weights are lifted out of the file, and what is left parses as before."""
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
 import onnx
 import pytest
