@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QLabel
 
 from engine.graph.ir import Node, Tensor
 from gui.document import Document
@@ -14,13 +15,28 @@ from gui.text import plural
 
 
 class ProblemsPane(TablePane):
-    """Diagnostics, errors first; picking one selects its place. `count_changed(n)` says how many there are."""
+    """Diagnostics, errors first; picking one selects its place and says what to do about it.
+
+    Of a code with very many, the first are shown and a row that stands for the others until it is picked; the filter
+    looks at all. `count_changed(n)` says how many there are.
+    """
 
     count_changed = Signal(int)
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Problems")
+        self._opened: set[str] = set()  # codes that are listed to the end
         self.view.set_widths(13, 90, 26, 20, stretch=1)
+        self.advice = QLabel()
+        self.advice.setTextFormat(Qt.TextFormat.PlainText)
+        self.advice.setWordWrap(True)
+        self.advice.setContentsMargins(8, 4, 8, 4)
+        self.advice.setProperty("role", "muted")
+        self.advice.setAccessibleName("What to do")
+        self.advice.hide()
+        self.layout().addWidget(self.advice)
+        self.view.selectionModel().currentRowChanged.connect(self._show_advice)
+        self.view.picked.connect(self._open_group)
         document.problems_changed.connect(self._show)
         self._show()
 
@@ -35,10 +51,31 @@ class ProblemsPane(TablePane):
         elif item.producer is not None:
             yield item.producer
 
+    def accepts(self, row: ProblemRow) -> bool:
+        if row.diagnostic.code in self._opened or self.filter.text():
+            return not row.more
+        return not row.beyond
+
     @Slot()
     def _show(self) -> None:
         document = self.document
         rows = problem_rows(document.model.diagnostics, document.index) if document.model and document.index else []
+        count = sum(not row.more for row in rows)
+        self._opened = set()
         self.set_rows(rows)
-        self.summary.setText(plural(len(rows), "problem") if rows else "No problems found")
-        self.count_changed.emit(len(rows))
+        self.apply_filter()
+        self.summary.setText(plural(count, "problem") if rows else "No problems found")
+        self.count_changed.emit(count)
+        self._show_advice()
+
+    @Slot(object)
+    def _open_group(self, row: ProblemRow) -> None:
+        if row.more:
+            self._opened.add(row.diagnostic.code)
+            QTimer.singleShot(0, self, self.apply_filter)  # not while the view is still dealing with the click
+
+    @Slot()
+    def _show_advice(self) -> None:
+        row = self.view.current_row()
+        self.advice.setText(row.advice if isinstance(row, ProblemRow) else "")
+        self.advice.setVisible(bool(self.advice.text()))
