@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.kernels.axes import Array
-from engine.kernels.registry import KernelContext, kernel
+from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 
 
 def _each(function: Callable[[str], Any], x: Array, dtype: Any = object) -> Array:
@@ -26,11 +26,8 @@ def string_concat(ctx: KernelContext, a: Array, b: Array) -> Array:
 
 @kernel("RegexFullMatch", 20, generic=False)
 def regex_full_match(ctx: KernelContext, x: Array, *, pattern: str) -> Array:
-    """Whether each string matches as a whole. Python's syntax covers RE2's but for a few escapes."""
-    try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        raise UnsupportedError(f"the pattern {pattern!r} is not understood: {error}") from error
+    """Whether each string matches as a whole."""
+    compiled = _compiled(pattern)
     return _each(lambda s: compiled.fullmatch(s) is not None, x, bool)
 
 
@@ -41,11 +38,55 @@ def string_split(
     """Pieces on a new last axis, padded with empty strings, and how many each string has."""
     limit = -1 if maxsplit is None else maxsplit
     pieces = [s.split(delimiter or None, limit) for s in x.reshape(-1)]
-    counts = np.array([len(p) for p in pieces], np.int64)
-    result = np.full((len(pieces), int(counts.max(initial=0))), "", dtype=object)
-    for row, words in zip(result, pieces):
+    return _on_last_axis(pieces, x, ""), np.array([len(p) for p in pieces], np.int64).reshape(x.shape)
+
+
+def _on_last_axis(rows: list[list[str]], x: Array, padding: str) -> Array:
+    """The words of each element of x along a new last axis, padded to the longest row."""
+    result = np.full((len(rows), max(map(len, rows), default=0)), padding, dtype=object)
+    for row, words in zip(result, rows):
         row[: len(words)] = words
-    return result.reshape((*x.shape, result.shape[1])), counts.reshape(x.shape)
+    return result.reshape((*x.shape, result.shape[1]))
+
+
+@kernel("Tokenizer", 1, domain=MICROSOFT, generic=False)
+def tokenizer(
+    ctx: KernelContext, x: Array, *, mark: int, mincharnum: int, pad_value: str, separators: list[str] | None = None,
+    tokenexp: str = "",
+) -> Array:  # fmt: skip
+    """Tokens of each string on a new last axis: what matches `tokenexp`, or lies between matches of `separators`.
+
+    Shorter ones than `mincharnum` are left out; `mark` puts control characters 2 and 3
+    around each row, unless all are empty.
+    """
+    if not tokenexp and separators == [""]:
+        tokenexp = "."
+    rows = []
+    for text in x.reshape(-1):
+        if tokenexp:
+            words = [match.group() for match in _compiled(tokenexp).finditer(text)]
+        else:
+            words = [text]
+            for separator in separators or ():
+                words = [w for word in words for w in _between(_compiled(separator), word) if len(w) >= mincharnum]
+        rows.append([w for w in words if w and len(w) >= mincharnum])
+    if mark and any(rows):
+        rows = [["\x02", *words, "\x03"] for words in rows]
+    return _on_last_axis(rows, x, pad_value)
+
+
+def _between(pattern: re.Pattern[str], text: str) -> list[str]:
+    """The parts of a text before, between and after what matches, groups within the pattern left aside."""
+    ends = [0, *(end for match in pattern.finditer(text) for end in match.span()), len(text)]
+    return [text[start:end] for start, end in zip(ends[::2], ends[1::2])]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A regular expression; Python's syntax covers RE2's but for a few escapes."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UnsupportedError(f"the pattern {pattern!r} is not understood: {error}") from error
 
 
 @kernel("StringNormalizer", 10, generic=False)

@@ -37,7 +37,7 @@ LEFT_OUT_MICROSOFT = {
         (
             "AttnLSTM", "BifurcationDetector", "CropAndResize", "DynamicTimeWarping", "GatherPacked", "MatMulBnb4",
             "MatMulFpQ4", "MaxpoolWithMask", "MurmurHash3", "SampleOp", "ScaledSiLU", "SparseToDenseMatMul",
-            "Tokenizer", "UnfoldTensor", "WordConvEmbedding",
+            "UnfoldTensor", "WordConvEmbedding",
         ),
         _FEW,
     ),

@@ -90,7 +90,8 @@ def test_quantised_products(m: int, n: int, k: int, pick: Any) -> None:
     bias = pick.draw(data((n,)))
     contrib("MatMulIntegerToFloat", a, b, a_scale, b_scale, a_zero, b_zero, bias, atol=1e-3)
     contrib("DynamicQuantizeMatMul", pick.draw(data((m, k))), b, b_scale, b_zero, bias, atol=1e-3)
-    contrib("MatMulInteger16", pick.draw(data((m, k), np.int16, -9000, 9000)), pick.draw(data((k, n), np.int16, -3000, 3000)))
+    left, right = pick.draw(data((m, k), np.int16, -9000, 9000)), pick.draw(data((k, n), np.int16, -3000, 3000))
+    contrib("MatMulInteger16", left, right)
 
 
 @examples

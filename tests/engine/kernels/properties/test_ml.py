@@ -98,7 +98,8 @@ def test_svm_regressor(kind: str, vectors: int, pick: Any) -> None:
 
 
 @examples
-@given(shapes(1, 2), st.sampled_from([np.float32, np.float64, np.int64]), st.sampled_from(["MAX", "L1", "L2"]), st.data())
+@given(shapes(1, 2), st.sampled_from([np.float32, np.float64, np.int64]), st.sampled_from(["MAX", "L1", "L2"]),
+       st.data())  # fmt: skip
 def test_scaling(shape: tuple[int, ...], dtype: Any, norm: str, pick: Any) -> None:
     x, width = pick.draw(data(shape, dtype, 0.5, 4)), shape[-1]
     ml("Scaler", x, scale=pick.draw(floats(width)), offset=pick.draw(floats(width)))
@@ -150,6 +151,19 @@ def test_string_normalizer(case: str, sensitive: int, pick: Any) -> None:
     x = words(pick, 4)
     x[x == WORDS[5]] = "plain"  # the C locale, which is on every machine, knows ASCII alone
     agree("StringNormalizer", x, case_change_action=case, is_case_sensitive=sensitive, stopwords=["the"], locale="C")
+
+
+@many
+@given(shapes(1, 2), st.integers(0, 1), st.integers(1, 3), st.data())
+def test_tokenizer(shape: tuple[int, ...], mark: int, shortest: int, pick: Any) -> None:
+    patterns = pick.draw(st.sampled_from([
+        {"tokenexp": "[a-zA-Z0-9_]+"}, {"tokenexp": "[a-c]"}, {"separators": [" "]}, {"separators": [",", "o"]},
+        {"separators": ["[ ,]+", "e|i"]},
+    ]))  # fmt: skip
+    agree("Tokenizer", words(pick, *shape), domain="com.microsoft", opset=17, mark=mark, mincharnum=shortest,
+          pad_value="#", **patterns)  # fmt: skip
+    agree("Tokenizer", words(pick, *shape), domain="com.microsoft", opset=17, mark=mark, mincharnum=1, pad_value="#",
+          **pick.draw(st.sampled_from([{"tokenexp": "."}, {"separators": [""]}])))  # fmt: skip
 
 
 @pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])

@@ -48,7 +48,8 @@ def test_gemm(m: int, k: int, n: int, left: int, right: int, alpha: float, beta:
 @given(SIZE, st.integers(1, 40), SIZE, st.sampled_from([np.uint8, np.int8]), st.sampled_from([np.uint8, np.int8]),
        st.data())  # fmt: skip
 def test_integer_products(m: int, k: int, n: int, left: Any, right: Any, pick: Any) -> None:
-    a, b = pick.draw(data((m, k), left, -128, 255 if left is np.uint8 else 127)), pick.draw(data((k, n), right, -128, 127))
+    a = pick.draw(data((m, k), left, -128, 255 if left is np.uint8 else 127))
+    b = pick.draw(data((k, n), right, -128, 127))
     a_zero, b_zero = pick.draw(data((), left, -5, 5)), pick.draw(data((), right, -5, 5))
     agree("MatMulInteger", a, b, a_zero, b_zero)
     scales = [pick.draw(data((), low=0.01, high=0.1)) for _ in range(2)]
@@ -75,7 +76,8 @@ def test_layer_normalization(shape: tuple[int, ...], epsilon: float, pick: Any) 
     axis = pick.draw(axis_of(len(shape)))
     x, tail = pick.draw(data(shape)), shape[axis % len(shape) :]
     bias = pick.draw(data(tail)) if pick.draw(st.booleans()) else None
-    agree("LayerNormalization", x, pick.draw(data(tail)), bias, axis=axis, epsilon=epsilon, outputs=3, rtol=1e-3, atol=1e-3)
+    agree("LayerNormalization", x, pick.draw(data(tail)), bias, axis=axis, epsilon=epsilon, outputs=3, rtol=1e-3,
+          atol=1e-3)  # fmt: skip
     agree("RMSNormalization", x, pick.draw(data(tail)), axis=axis, epsilon=epsilon, rtol=1e-4, atol=1e-4)
 
 
