@@ -220,7 +220,8 @@ def machine() -> str:
         names = [line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
         model = names[0] if names else model
     return (
-        f"{os.cpu_count()} × {model}, {platform.system()}, Python {platform.python_version()}, NumPy {np.__version__}"
+        f"{os.cpu_count()} × {model}, {platform.system()}, Python {platform.python_version()}, "
+        f"NumPy {np.__version__}, load average {os.getloadavg()[0]:.1f} in the minute before"
     )
 
 
@@ -232,13 +233,13 @@ def as_markdown(figures: list[Figure]) -> str:
     return "\n".join(rows)
 
 
-def write_results(figures: list[Figure]) -> None:
+def write_results(figures: list[Figure], where: str) -> None:
     """Put the table between the marks of docs/results.md."""
     text = RESULTS.read_text(encoding="utf-8")
     before, rest = text.split(MARKS[0])
     after = rest.split(MARKS[1])[1]
     day = time.strftime("%Y-%m-%d")
-    table = f"{MARKS[0]}\nMeasured on {day} with `make bench`: {machine()}.\n\n{as_markdown(figures)}\n{MARKS[1]}"
+    table = f"{MARKS[0]}\nMeasured on {day} with `make bench`: {where}.\n\n{as_markdown(figures)}\n{MARKS[1]}"
     RESULTS.write_text(before + table + after, encoding="utf-8")
 
 
@@ -251,14 +252,15 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="turns that each engine takes (default 3)")
     parser.add_argument("--write", action="store_true", help="put the table into docs/results.md")
     args = parser.parse_args()
-    print(machine())
+    where = machine()
+    print(where)
     figures = []
     for figure in measure(args.rounds):
         verdict = {None: "", True: "holds", False: "MISSED"}[figure.holds]
         print(f"{figure.name:45} {figure.value:60} {figure.bound:8} {verdict}", flush=True)
         figures.append(figure)
     if args.write:
-        write_results(figures)
+        write_results(figures, where)
     return 1 if any(figure.holds is False for figure in figures) else 0
 
 
