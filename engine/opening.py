@@ -16,11 +16,11 @@ from engine.shapes.infer import infer_shapes
 Report = Callable[[str, int, int], None]
 
 
-def open_model(path: str | os.PathLike[str], report: Report | None = None) -> Model:
+def open_model(path: str | os.PathLike[str], report: Report | None = None, allow_external: bool = False) -> Model:
     """Load a model, infer its shapes, hold it against the standard, and note the operators that nothing here can run.
 
     `report(phase, done, total)` is told before each phase and may raise to stop. `Model.timings_ms` gets "read",
-    "link", "infer" and "check".
+    "link", "infer" and "check". `allow_external` is that of `load`.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def open_model(path: str | os.PathLike[str], report: Report | None = None) -> Mo
     """
     tell = report or (lambda *_: None)
     tell("Reading", 0, 4)
-    model = load(path)
+    model = load(path, allow_external)
     tell("Inferring shapes", 1, 4)
     start = time.perf_counter()
     infer_shapes(model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import sys
@@ -18,6 +19,9 @@ COMMANDS = {
     "compare": "time the chosen providers against CPU only, and hold their outputs together",
     "render": "draw the graph as .svg, .png or .pdf",
 }
+
+# Opening a model makes many objects and no garbage; at the default a full collection would walk them all several times.
+COLLECT_AFTER = (100_000, 20, 50)
 
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
@@ -36,6 +40,7 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status: 0, 1 for a run or check that failed, 2 for wrong use or a bad file."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    gc.set_threshold(*COLLECT_AFTER)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names hold what the terminal's encoding may lack
@@ -65,7 +70,8 @@ def _report(error: EngineError, as_json: bool) -> int:
     """One line on standard error, and with --json an object on standard output."""
     if as_json:
         body: dict[str, object] = {"kind": type(error).__name__, "message": str(error)}
-        body.update({key: value for key in ("offset", "input_name", "node") if (value := getattr(error, key, None))})
+        places = ("offset", "field", "input_name", "node")
+        body.update({key: value for key in places if (value := getattr(error, key, None))})
         print_json({"error": body})
     print(f"oinfer: {escape(str(error))}", file=sys.stderr)
     return USAGE if isinstance(error, UsageError | ModelFormatError | InputError) else FAILED

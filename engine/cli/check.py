@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 
+from engine.cli.model import add_model, open_named
 from engine.cli.output import escape, findings_summary, heading, json_finding, print_json
 from engine.diagnostics import Diagnostic, Group, Severity, grouped
-from engine.opening import open_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL")
+    add_model(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Print the findings, errors first; 1 if any is an error."""
-    model = open_model(args.model)
+    model = open_named(args)
     groups = grouped(model.diagnostics)
     failed = any(group.severity is Severity.ERROR for group in groups)
     if args.json:

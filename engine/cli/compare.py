@@ -6,11 +6,11 @@ import argparse
 
 from engine.agreement import Agreement
 from engine.cli import inputs
+from engine.cli.model import open_named
 from engine.cli.output import escape, heading, print_json, print_table
 from engine.cli.run import placement_text, print_feeds
 from engine.compare import Comparison, compare
 from engine.feeds import load_arrays
-from engine.opening import open_model
 
 _COLUMNS = ("tensor", "", "max abs", "max rel", "cosine", "rtol", "")
 _SHOWN_NODES = 20
@@ -29,7 +29,7 @@ def execute(args: argparse.Namespace) -> int:
     """Compare; 1 if the outputs disagree."""
     providers = inputs.choose_providers(args.providers)
     against = load_arrays(args.against) if args.against else None
-    model = open_model(args.model)
+    model = open_named(args)
     prepared = inputs.prepare(model, args)
     comparison = compare(
         model, prepared.feeds, providers, warmup=args.warmup, repeat=args.repeat, per_node=args.per_node,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import feeds as feeding
+from engine.cli.model import add_model
 from engine.errors import InputError
 from engine.feeds import InputSpec
 from engine.graph.ir import Model
@@ -27,7 +28,7 @@ class PreparedFeeds:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("model", metavar="MODEL")
+    add_model(parser)
     parser.add_argument("--inputs", metavar="FILE", help="an .npz with the inputs by name (NAME or in:NAME), an .npy "
                         "or .pb for one input, or a folder with input_0.pb ...; the rest is generated")  # fmt: skip
     parser.add_argument("--input", metavar="NAME=SPEC", action="append", default=[], help="how one input is made: "

@@ -6,6 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator
 
+from engine.cli.model import add_model, open_named
 from engine.cli.output import (
     escape,
     findings_summary,
@@ -21,18 +22,17 @@ from engine.dims import Shape
 from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.graph.types import TensorType, Type, format_shape
-from engine.opening import open_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL")
+    add_model(parser)
     parser.add_argument("--shapes", action="store_true", help="list every tensor with its stored and inferred shape")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Print the report; always 0, since findings are `check`'s concern."""
-    model = open_model(args.model)
+    model = open_named(args)
     if args.json:
         print_json(as_json(model))
     else:

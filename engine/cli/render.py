@@ -6,16 +6,16 @@ import argparse
 import os
 from pathlib import Path
 
+from engine.cli.model import add_model, open_named
 from engine.cli.output import escape, print_json, size_text
 from engine.errors import EngineError, InputError
-from engine.opening import open_model
 
 _ENDINGS = (".svg", ".png", ".pdf")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL")
+    add_model(parser)
     parser.add_argument("picture", metavar="OUT", help="the picture to write, .svg, .png or .pdf")
     parser.add_argument("--dark", action="store_true", help="light lines on dark ground")
 
@@ -27,7 +27,7 @@ def execute(args: argparse.Namespace) -> int:
         raise InputError(f"{target}: a picture ends in {', '.join(_ENDINGS)}")
     if not target.absolute().parent.is_dir():
         raise InputError(f"{target}: the folder {target.absolute().parent} does not exist")
-    model = open_model(args.model)
+    model = open_named(args)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     try:
         from gui.render import render

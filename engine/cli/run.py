@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from engine.cli import inputs
+from engine.cli.model import open_named
 from engine.cli.output import escape, heading, print_json, print_table
 from engine.dtypes import from_numpy
 from engine.errors import InputError
 from engine.feeds.files import save_arrays, storable
 from engine.graph.types import format_shape
-from engine.opening import open_model
 from engine.providers.placement import placement_counts
 from engine.session import RunResult, Session
 
@@ -37,7 +37,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.all_tensors and not args.outputs:
         raise InputError("--all-tensors needs --outputs F.npz to write them to")
     providers = inputs.choose_providers(args.providers)
-    model = open_model(args.model)
+    model = open_named(args)
     prepared = inputs.prepare(model, args)
     session = Session(model, providers)
     result, runs_ms = run_repeatedly(session, prepared.feeds, args.warmup, args.repeat)

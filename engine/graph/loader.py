@@ -5,8 +5,10 @@ import os
 import time
 
 import onnx
+from google.protobuf.message import EncodeError
 
 from engine.diagnostics import Diagnostic, Severity, in_function
+from engine.errors import ModelFormatError
 from engine.graph.builder import ModelBuilder
 from engine.graph.ir import Model
 from engine.graph.message_rules import message_findings
@@ -15,18 +17,23 @@ from engine.graph.reader import ModelFile, read_bytes, read_file
 from engine.graph.schemas import NEWEST_OPSETS
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str], allow_external: bool = False) -> Model:
     """Open an ONNX file: its graph linked, initializers fused with inputs, nodes in run order.
 
     What is wrong with the model stands in `Model.diagnostics`; weights stay in the file until they are asked for.
     `timings_ms` gets "read" and "link".
+
+    Parameters
+    ----------
+    allow_external: take weights through links that lead out of the model's folder too, which are refused otherwise
+        (finding "external-link", with the place the link leads to).
 
     Raises
     ------
     ModelFormatError: the file cannot be read or is not an ONNX model.
     """
     start = time.perf_counter()
-    file = read_file(path)
+    file = read_file(path, allow_external)
     return _link(file, start)
 
 
@@ -35,10 +42,14 @@ def load_model_proto(proto: onnx.ModelProto, folder: str | None = None) -> Model
 
     Raises
     ------
-    ModelFormatError: the message holds no graph.
+    ModelFormatError: the message holds no graph, or more than protobuf can write (2 GiB).
     """
     start = time.perf_counter()
-    return _link(read_bytes(proto.SerializeToString(), folder), start)
+    try:
+        data = proto.SerializeToString()
+    except (ValueError, EncodeError) as error:
+        raise ModelFormatError(f"the message cannot be written: {error}") from error
+    return _link(read_bytes(data, folder), start)
 
 
 def _link(file: ModelFile, start: float) -> Model:

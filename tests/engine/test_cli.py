@@ -375,7 +375,7 @@ def test_a_fault_of_our_own_is_one_line_too(
     def fail(path: str) -> None:
         raise ZeroDivisionError("boom")
 
-    monkeypatch.setattr("engine.cli.check.open_model", fail)
+    monkeypatch.setattr("engine.cli.check.open_named", fail)
     assert "ZeroDivisionError: boom" in complaint(capsys, "check", affine, status=1)
     monkeypatch.setenv("OINFER_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):

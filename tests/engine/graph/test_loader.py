@@ -235,6 +235,79 @@ class TestExternalData:
         link.symlink_to(path)
         assert codes(load(link)) == []
 
+    def test_a_cache_of_links_into_one_folder_of_blobs(self, tmp_path: Path) -> None:
+        """As Hugging Face's cache lays it out (rten#1334): model and data are links, the blobs have other names."""
+        blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / "1"
+        blobs.mkdir()
+        snapshot.mkdir(parents=True)
+        (blobs / "5f").write_bytes(np.arange(4, dtype=np.float32).tobytes())
+        self.save(blobs, location="m.onnx_data").rename(blobs / "a0")
+        (snapshot / "m.onnx").symlink_to("../../blobs/a0")
+        (snapshot / "m.onnx_data").symlink_to("../../blobs/5f")
+        model = load(snapshot / "m.onnx")
+        assert codes(model) == []
+        data = tensor(model, "w").data
+        assert data is not None
+        assert data.array().tolist() == [0, 1, 2, 3]
+
+    def test_a_link_that_leads_outside_is_followed_only_when_allowed(self, tmp_path: Path) -> None:
+        folder = tmp_path / "model"
+        folder.mkdir()
+        target = tmp_path / "elsewhere.bin"
+        target.write_bytes(np.arange(4, dtype=np.float32).tobytes())
+        (folder / "w.bin").symlink_to(target)
+        path = self.save(folder, location="w.bin")
+        (finding,) = load(path).diagnostics
+        assert finding.code == "external-link"
+        assert str(target) in finding.message
+        allowed = load(path, allow_external=True)
+        assert codes(allowed) == []
+        data = tensor(allowed, "w").data
+        assert data is not None
+        assert data.array().tolist() == [0, 1, 2, 3]
+
+    def test_permission_to_follow_links_is_none_to_leave_the_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "secret.bin").write_bytes(b"s" * 16)
+        folder = tmp_path / "model"
+        folder.mkdir()
+        for location in ("../secret.bin", str(tmp_path / "secret.bin")):
+            assert codes(load(self.save(folder, location=location), allow_external=True)) == ["external-path"]
+
+    def test_data_that_changes_after_opening_is_refused(self, tmp_path: Path) -> None:
+        file = tmp_path / "w.bin"
+        file.write_bytes(bytes(16))
+        model = load(self.save(tmp_path, location="w.bin"))
+        file.write_bytes(bytes(8))
+        data = tensor(model, "w").data
+        assert data is not None
+        with pytest.raises(DataError, match="changed since"):
+            data.array()
+        file.unlink()
+        with pytest.raises(DataError, match="cannot read"):
+            data.array()
+
+
+def test_a_model_written_anew_while_open_is_refused_or_still_read(tmp_path: Path) -> None:
+    """A new export over the same path cuts the old file short: reading must say so, where a mapping would crash."""
+    weight = np.arange(1000, dtype=np.float32)
+    graph = helper.make_graph([], "g", [], [], [numpy_helper.from_array(weight, "w")])
+    data = helper.make_model(graph).SerializeToString()
+    path = tmp_path / "m.onnx"
+    path.write_bytes(data)
+    in_place, replaced = (tensor(load(path), "w").data for _ in range(2))
+    assert in_place is not None
+    assert replaced is not None
+    (tmp_path / "new.onnx").write_bytes(data[:100])
+    (tmp_path / "new.onnx").rename(path)
+    np.testing.assert_array_equal(replaced.array(), weight)  # the old file lives on behind the new one
+    path.write_bytes(data)
+    model = load(path)
+    path.write_bytes(data[:50])
+    stale = tensor(model, "w").data
+    assert stale is not None
+    with pytest.raises(DataError, match="open the model again"):
+        stale.array()
+
 
 class TestFunctions:
     def test_a_call_gets_the_body_with_its_attributes(self) -> None:
@@ -277,6 +350,36 @@ class TestFunctions:
         assert time.perf_counter() - start < 5
         assert codes(model) == ["function-too-large"]
         assert "268,435,453" in model.diagnostics[0].message  # s(0) = 1, s(i) = 2 s(i-1) + 3
+
+    def test_a_long_chain_of_calls_is_not_expanded(self) -> None:
+        model = load_model_proto(self.chain((), *((f"f{i}",) for i in range(3000))))
+        assert codes(model) == ["function-too-large"]
+        assert "3,002 levels deep" in model.diagnostics[0].message
+
+    def test_nodes_of_subgraphs_count(self) -> None:
+        inner = helper.make_graph([helper.make_node("Relu", ["a"], [f"t{i}"]) for i in range(200)], "b", [],
+                                  [value("t0")])  # fmt: skip
+        branch = helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=inner)
+        proto = self.chain((), *(((f"f{i}", f"f{i}")) for i in range(8)))
+        proto.functions[0].node.append(branch)
+        model = load_model_proto(proto)
+        assert "function-too-large" in codes(model)
+
+    def test_attributes_reach_the_subgraphs_of_a_body(self) -> None:
+        relu = helper.make_node("LeakyRelu", ["a"], ["t"])
+        relu.attribute.add(name="alpha", type=onnx.AttributeProto.FLOAT, ref_attr_name="slope")
+        inner = helper.make_graph([relu], "branch", [], [value("t")])
+        body = helper.make_node("If", ["c"], ["b"], then_branch=inner, else_branch=inner)
+        opset = [helper.make_opsetid("", 17)]
+        function = helper.make_function("local", "F", ["c", "a"], ["b"], [body], opset, ["slope"])
+        graph = helper.make_graph(
+            [helper.make_node("F", ["c", "x"], ["y"], domain="local", slope=0.5)], "g",
+            [value("c", TensorProto.BOOL, []), value("x", shape=[2])], [value("y", shape=[2])],
+        )  # fmt: skip
+        imports = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+        model = load_model_proto(helper.make_model(graph, functions=[function], opset_imports=imports))
+        branch = model.graph.nodes[0].subgraphs["function"].nodes[0].subgraphs["then_branch"]
+        assert branch.nodes[0].attributes == {"alpha": 0.5}
 
     def test_recursive_functions_are_named_as_a_cycle(self) -> None:
         model = load_model_proto(self.chain(("f1",), ("f0",)))

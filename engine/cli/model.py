@@ -1,0 +1,20 @@
+"""The model that a command works on, and how it is opened."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.graph.ir import Model
+from engine.opening import open_model
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Declare the model's path and the options for opening it."""
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("--allow-external", action="store_true",
+                        help="take weights through links that lead out of the model's folder")  # fmt: skip
+
+
+def open_named(args: argparse.Namespace) -> Model:
+    """Open the model that the arguments name; see `open_model`."""
+    return open_model(args.model, allow_external=args.allow_external)
