@@ -82,7 +82,8 @@ ctypes.CDLL(str(pathlib.Path(PySide6.__file__).parent / "Qt/plugins/platforms/li
 make_qt_work() {
     [ "$(uname)" = Linux ] || return 0
     if qt_missing; then install_system "Qt's system libraries are missing" $qt_packages; fi
-    if [ "$purpose" = run ] && [ "${QT_QPA_PLATFORM:-}" != offscreen ] && xcb_missing; then
+    # A frozen build carries these libraries along, so that they must be here when it is made.
+    if [ "$purpose" != test ] && xcb_missing; then
         install_system "the libraries for a window on X11 are missing" $xcb_packages
     fi
     ! qt_missing || { QT_QPA_PLATFORM=offscreen "$venv/bin/python" -c 'import PySide6.QtWidgets'; die "Qt still cannot start"; }
