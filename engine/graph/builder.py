@@ -17,7 +17,7 @@ from engine.graph.ir import AttributeValue, Function, Graph, Model, Node, RefAtt
 from engine.graph.reader import ModelFile
 from engine.graph.schemas import canonical_domain, since_version, why_unknown
 from engine.graph.text import entries, text
-from engine.graph.type_protos import read_denotations, read_type
+from engine.graph.type_protos import Declaration
 
 Bound = dict[str, AttributeValue] | None
 """The attributes of the call that a function's body is built for; None in its template, empty outside functions."""
@@ -32,6 +32,7 @@ class ModelBuilder:
         self._decoder = TensorDecoder(file)
         self._findings: list[Diagnostic] = list(file.findings)
         self._missing_files: dict[str, list[TensorData]] = {}
+        self._declared: dict[bytes, Declaration] = {}  # by message: most tensors of a model share a few types
         self._undeclared: set[str] = set()  # domains that have been reported
         self._called: set[tuple[str, str, str]] = set()  # functions that have been expanded
         self._captured: set[tuple[Node, Tensor]] = set()
@@ -115,10 +116,13 @@ class ModelBuilder:
                 self._declare(tensor, value)
 
     def _declare(self, tensor: Tensor, value: ValueInfoProto) -> None:
-        declared = read_type(value.type)
-        if declared is not None:
-            tensor.stored_type = declared
-        tensor.denotation, tensor.dim_denotations = read_denotations(value.type)
+        key = value.type.SerializeToString()
+        declared = self._declared.get(key)
+        if declared is None:
+            declared = self._declared[key] = Declaration.of(value.type)
+        if declared.type is not None:
+            tensor.stored_type = declared.type
+        tensor.denotation, tensor.dim_denotations = declared.denotation, declared.dim_denotations
         if value.doc_string:
             tensor.doc_string = text(value.doc_string)
         if value.metadata_props:

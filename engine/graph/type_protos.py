@@ -1,12 +1,30 @@
 """From TypeProto to the types of `engine.graph.types` (onnx.proto, `TypeProto`, `TensorShapeProto`)."""
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from onnx import TensorShapeProto, TypeProto
 
 from engine import dtypes
 from engine.dims import Dim, Shape, symbol
 from engine.graph.text import text
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a TypeProto says: the type, and what the value and each axis stand for, empty where it says nothing."""
+
+    type: Type | None
+    denotation: str = ""
+    dim_denotations: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, proto: TypeProto) -> Declaration:
+        """Read a message (onnx.proto, `TypeProto.denotation`, `TensorShapeProto.Dimension.denotation`)."""
+        shape = proto.tensor_type.shape if proto.WhichOneof("value") == "tensor_type" else None
+        of_dims = tuple(text(dim.denotation) for dim in shape.dim) if shape else ()
+        return cls(read_type(proto), text(proto.denotation), of_dims if any(of_dims) else ())
 
 
 def read_type(proto: TypeProto) -> Type | None:
@@ -32,13 +50,6 @@ def read_type(proto: TypeProto) -> Type | None:
 def read_shape(proto: TensorShapeProto) -> Shape:
     """A declared shape: sizes, named symbols, and None for dims that are unset, negative, "" or "?"."""
     return tuple(_read_dim(dim) for dim in proto.dim)
-
-
-def read_denotations(proto: TypeProto) -> tuple[str, tuple[str, ...]]:
-    """What a type and each of its axes stand for; empty where nothing is said (onnx.proto, `denotation`)."""
-    shape = proto.tensor_type.shape if proto.WhichOneof("value") == "tensor_type" else None
-    of_dims = tuple(text(dim.denotation) for dim in shape.dim) if shape else ()
-    return text(proto.denotation), of_dims if any(of_dims) else ()
 
 
 def _read_dim(dim: TensorShapeProto.Dimension) -> Dim | None:
