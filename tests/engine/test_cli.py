@@ -115,6 +115,19 @@ def test_check_passes_and_fails(affine: Path, tmp_path: Path, capsys: pytest.Cap
     assert "A → B → A" in capsys.readouterr().out
 
 
+def test_check_counts_what_is_too_many_to_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    nodes += [helper.make_node("Neg", ["x"], [f"dead{i}"], f"n{i}") for i in range(500)]
+    path = save(tmp_path / "dead.onnx", nodes, [info("x", [1])], [info("y", [1])])
+    assert main(["check", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "500 remarks" in told
+    assert told.count("reaches an output") == 20
+    assert "and 480 more" in told
+    assert told.count("→ Remove it") == 1
+    assert len(run_json(capsys, "check", path)["diagnostics"]) == 500
+
+
 def test_run_computes_what_the_hand_computes(
     affine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
