@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 import resources
 from gui.errors import ErrorReporter
+from gui.interrupt import Interrupt
 from gui.main_window import MainWindow
 from gui.settings import Settings
 from gui.theme import ThemeManager
@@ -79,6 +80,7 @@ def main(argv: Sequence[str] = ()) -> int:
     gc.set_threshold(*COLLECT_AFTER)
     app = Application([sys.argv[0], *argv])
     app.reporter.install()
+    Interrupt(app)
     for path in argv or [""]:
         app.new_window(path)
     return app.exec()
