@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the top down; a module may import from its own layer and from those below. Names are those under `engine.`.
 LAYERS = (
     {"cli", "__main__"},
-    {"session", "compare", "backend", "opening"},
+    {"session", "compare", "backend", "opening", "export"},
     {"providers", "optimizer"},
-    {"kernels", "shapes", "feeds", "checks"},
+    {"kernels", "shapes", "feeds", "checks", "costs"},
     {"memory"},
     {"graph"},
     {"dims", "dtypes", "diagnostics", "errors", "agreement"},
