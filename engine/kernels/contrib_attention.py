@@ -288,13 +288,13 @@ def group_query_attention(
 
 
 def _cached(xp: Any, past: Any, new: Any, places: Any, longest: int) -> Any:
-    """The cache [B, heads, T, D] with the new steps at their places; steps of padding beyond its end fall away."""
+    """The cache [B, heads, T, D] up to the new steps, and those; steps of padding beyond its end fall away."""
     room = longest if past is None else max(longest, past.shape[2])
     present = xp.zeros((*new.shape[:2], room, new.shape[3]), new.dtype)
-    if past is not None:
-        present[:, :, : past.shape[2]] = past
     for batch in range(new.shape[0]):
         start = int(places[batch, 0])
+        if past is not None:
+            present[batch, :, :start] = past[batch, :, :start]
         present[batch, :, start : start + new.shape[2]] = new[batch, :, : room - start]
     return present
 

@@ -44,7 +44,7 @@ def forest(draw: Draw, leaf: str, targets: int, low: float = -1) -> dict[str, li
                 column.append(value)
             if is_leaf:
                 target = draw(st.integers(0, targets - 1))
-                weight = draw(st.floats(low, 1, width=32))
+                weight = draw(st.floats(low, 1, width=32)) or 0.5  # of nothing but zeros SOFTMAX_ZERO is undefined
                 for column, value in zip(weights.values(), (tree, node, target, weight)):
                     column.append(value)
     return {**columns, **weights}

@@ -130,6 +130,8 @@ def test_quantise_and_back(shape: tuple[int, ...], dtype: Any, grain: str, pick:
     axis, block = pick.draw(axis_of(len(shape))), pick.draw(st.integers(1, 3))
     place = axis % len(shape)
     blocks = tuple(-(-n // block) if i == place else n for i, n in enumerate(shape))
+    if grain == "block" and blocks == (1,):
+        return  # ONNX Runtime takes one value for no blocks
     size: tuple[int, ...] = {"tensor": (), "axis": (shape[place],), "block": blocks}[grain]
     scale = pick.draw(data(size, low=0.05, high=1))
     zero = pick.draw(data(size, dtype, 0, 20)) if pick.draw(st.booleans()) or dtype is not np.uint8 else None
