@@ -30,7 +30,7 @@ def _check_indices(tensor: Tensor, data: SparseData, findings: Findings) -> None
         indices = data.indices.array()
     except DataError:
         return  # told by whoever reads it
-    limits = np.array(dims) if indices.ndim == 2 else np.array([data.size])
+    limits = np.array(dims if indices.ndim == 2 else [min(data.size, 2**63 - 1)], np.int64)
     rows = indices.reshape(-1, len(limits))
     wrong = np.flatnonzero(((rows < 0) | (rows >= limits)).any(axis=1))
     if wrong.size:
@@ -38,8 +38,9 @@ def _check_indices(tensor: Tensor, data: SparseData, findings: Findings) -> None
         message = f"the sparse tensor {tensor.name!r} of shape {list(dims)} has a value at {place}, which is outside"
         findings.add("sparse-indices", message, tensor=tensor)
         return
-    linear = np.ravel_multi_index(tuple(rows.T), tuple(limits.tolist()))
-    falls = np.flatnonzero(np.diff(linear) <= 0)
+    steps = np.diff(rows, axis=0)
+    first = (steps != 0).argmax(axis=1)  # the first coordinate that changes must rise
+    falls = np.flatnonzero(np.take_along_axis(steps, first[:, None], axis=1) <= 0)
     if falls.size:
         message = f"the indices of the sparse tensor {tensor.name!r} do not ascend from {rows[falls[0]].tolist()} on"
         findings.add("sparse-indices", message, tensor=tensor)

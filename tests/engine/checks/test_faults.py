@@ -618,6 +618,11 @@ def sparse_coordinate_twice() -> ModelProto:
     return with_sparse(ONES, np.array([[0, 1], [0, 1]]))
 
 
+@fault("sparse-indices", "shape-clash", says="do not ascend")
+def sparse_shape_beyond_all_memory() -> ModelProto:
+    return with_sparse(ONES, np.array([[1, 5], [1, 2]]), (2**62, 2**62), "float[a,b] y")
+
+
 # --- functions
 
 
