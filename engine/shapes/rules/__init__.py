@@ -18,6 +18,7 @@ from engine.shapes.rules import (  # noqa: F401 - importing a family declares it
     microsoft_quantized,
     ml,
     movement,
+    nchwc,
     normalization,
     objects,
     pooling,

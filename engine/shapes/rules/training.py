@@ -18,3 +18,9 @@ def optimizer(call: Call) -> list[Any]:
     tensors = len(given) // (4 if call.node.op_type == "Adam" else 3)
     kept = given[:tensors] + given[2 * tensors :]
     return [Out(call.shape(slot), call.dtype(slot)) for slot in kept]
+
+
+@rule("Gradient", domain="ai.onnx.preview.training")
+def gradient(call: Call) -> list[Any]:
+    """One derivative for each tensor of `xs`, which are the first inputs, shaped as it."""
+    return call.outputs(lambda slot: Out(call.shape(slot), call.dtype(slot)))
