@@ -1,0 +1,103 @@
+"""Results that the specification leaves undefined: an observer that names them, so that nobody hunts them as bugs.
+
+The engine gives the same answer on every run, but another runtime, or another device, may well give another one.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from engine.dtypes import from_numpy
+from engine.graph.ir import Node
+from engine.kernels.quantization import integer_range
+from engine.kernels.registry import Value, host_array
+from engine.session.observers import Observer
+
+Rule = Callable[[Node, Sequence[Any], Sequence[Any]], str]
+"""(node, inputs, outputs) -> what is undefined in the outputs, in words; "" for nothing."""
+
+
+class UndefinedResults(Observer):
+    """Collects in `notes`, for each node whose outputs depend on what the specification leaves open, the reason."""
+
+    def __init__(self) -> None:
+        self.notes: dict[Node, str] = {}
+
+    def after_node(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value], seconds: float = 0) -> None:
+        """Note what the node's rule finds; of a node that runs several times the first finding stays."""
+        if node not in self.notes:
+            note = undefined_in(node, inputs, outputs)
+            if note:
+                self.notes[node] = note
+
+
+def undefined_in(node: Node, inputs: Sequence[Value], outputs: Sequence[Value]) -> str:
+    """What is undefined by the specification in these outputs of a node, in words; "" for nothing.
+
+    Arrays may live on a device; those that a rule looks into are copied.
+    """
+    rule = _RULES.get(node.op_type) if node.domain == "" else None
+    return rule(node, inputs, outputs) if rule is not None else ""
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} of {total:,} elements"
+
+
+def _to_integers(node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> str:
+    """Cast and QuantizeLinear: a float that is NaN, or for Cast beyond the integer type, has no defined result."""
+    x, y = inputs[0], outputs[0]
+    target = from_numpy(y.dtype)
+    source = from_numpy(x.dtype)
+    if target is None or source is None or source.kind != "float" or target.kind not in ("int", "uint"):
+        return ""
+    values = host_array(x).astype(np.float64)
+    lost = np.isnan(values)
+    if node.op_type != "QuantizeLinear":  # which saturates
+        low, high = integer_range(target)
+        lost |= (np.trunc(values) < low) | (values >= high + 1)
+    count = int(lost.sum())
+    return f"{_share(count, values.size)} are NaN or do not fit {target}" if count else ""
+
+
+def _by_zero(node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> str:
+    if inputs[1].dtype.kind not in "iu":
+        return ""
+    count = int((host_array(inputs[1]) == 0).sum())
+    return f"integers are divided by {count:,} zeros" if count else ""
+
+
+def _of_nothing(node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> str:
+    empty = inputs[0].size == 0 and prod(outputs[0].shape) > 0
+    return "it is the mean of no elements" if empty else ""
+
+
+def _far_shift(node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> str:
+    count = int((host_array(inputs[1]) >= 8 * inputs[0].dtype.itemsize).sum())
+    return f"{count:,} shifts are as wide as the type or wider" if count else ""
+
+
+def _written_twice(node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> str:
+    """ScatterElements and ScatterND without reduction: which of two updates of one element wins."""
+    if node.attributes.get("reduction", "none") != "none" or inputs[1].size == 0:
+        return ""
+    x, indices = inputs[0], host_array(inputs[1])
+    if node.op_type == "ScatterND":
+        sizes = np.array(x.shape[: indices.shape[-1]])
+        places = np.where(indices < 0, indices + sizes, indices).reshape(-1, indices.shape[-1])
+        repeated = len(np.unique(places, axis=0)) < len(places)
+    else:
+        axis = int(node.attributes.get("axis", 0))
+        ordered = np.sort(np.where(indices < 0, indices + x.shape[axis], indices), axis=axis)
+        repeated = bool((np.diff(ordered, axis=axis) == 0).any())
+    return "some elements are written more than once" if repeated else ""
+
+
+_RULES: dict[str, Rule] = {
+    "Cast": _to_integers, "CastLike": _to_integers, "QuantizeLinear": _to_integers, "Div": _by_zero, "Mod": _by_zero,
+    "ReduceMean": _of_nothing, "BitShift": _far_shift, "ScatterElements": _written_twice, "Scatter": _written_twice,
+    "ScatterND": _written_twice,
+}  # fmt: skip
