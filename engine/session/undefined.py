@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def _written_twice(node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) ->
         places = np.where(indices < 0, indices + sizes, indices).reshape(-1, indices.shape[-1])
         repeated = len(np.unique(places, axis=0)) < len(places)
     else:
-        axis = int(node.attributes.get("axis", 0))
+        axis = cast(int, node.attributes.get("axis", 0))
         ordered = np.sort(np.where(indices < 0, indices + x.shape[axis], indices), axis=axis)
         repeated = bool((np.diff(ordered, axis=axis) == 0).any())
     return "some elements are written more than once" if repeated else ""
