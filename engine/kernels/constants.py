@@ -52,20 +52,20 @@ def constant_of_shape(ctx: KernelContext, shape: np.ndarray, *, value: np.ndarra
     return ctx.xp.full(check_allocation(as_ints(shape), fill.dtype), fill[0], dtype=fill.dtype)
 
 
-@kernel("Shape", 1, 13)
+@kernel("Shape", 1, 13, host_outputs=(0,))
 def shape(ctx: KernelContext, x: Array) -> Array:
-    return ctx.xp.asarray(x.shape, dtype=np.int64)
+    return np.asarray(x.shape, dtype=np.int64)
 
 
-@kernel("Shape", 15, *_LATE)
+@kernel("Shape", 15, *_LATE, host_outputs=(0,))
 def shape_between(ctx: KernelContext, x: Array, *, start: int = 0, end: int | None = None) -> Array:
     """The dims from `start` to `end`; both count from the back where negative, and are clamped."""
-    return ctx.xp.asarray(x.shape[start:end], dtype=np.int64)
+    return np.asarray(x.shape[start:end], dtype=np.int64)
 
 
-@kernel("Size", 1, 13, *_LATE)
+@kernel("Size", 1, 13, *_LATE, host_outputs=(0,))
 def size(ctx: KernelContext, x: Array) -> Array:
-    return ctx.xp.asarray(x.size, dtype=np.int64)
+    return np.asarray(x.size, dtype=np.int64)
 
 
 @kernel("Range", 11, 27, host_inputs=(0, 1, 2))

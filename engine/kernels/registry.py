@@ -46,7 +46,8 @@ class Kernel:
 
     `function(ctx, *inputs, **attributes)` returns one value, or a tuple with one value per output slot. `required` and
     `optional` name the attributes it understands: they are the function's keyword-only parameters.
-    `host_inputs` are the slots that must be NumPy arrays on every device (shapes, axes, repeats).
+    `host_inputs` are the slots that must be NumPy arrays on every device (shapes, axes, repeats), `host_outputs` those
+    of the results that are NumPy arrays wherever the inputs lie.
     `generic` kernels use nothing but `ctx.xp` and serve every array module; others need NumPy.
     `accepts` says for a node "" or why this kernel can't take it ("no float16 kernel").
     """
@@ -59,6 +60,7 @@ class Kernel:
     optional: frozenset[str]
     generic: bool = True
     host_inputs: tuple[int, ...] = ()
+    host_outputs: tuple[int, ...] = ()
     accepts: Callable[[Node], str] | None = None
 
     def refusal(self, node: Node) -> str:
@@ -102,6 +104,7 @@ def kernel(
     domain: str = "",
     generic: bool = True,
     host_inputs: tuple[int, ...] = (),
+    host_outputs: tuple[int, ...] = (),
     accepts: Callable[[Node], str] | None = None,
     into: list[Kernel] | None = None,
 ) -> Callable[[F], F]:
@@ -115,9 +118,9 @@ def kernel(
         required = frozenset(p.name for p in keywords if p.default is p.empty)
         optional = frozenset(p.name for p in keywords) - required
         target = LIBRARY if into is None else into
-        target.append(
-            Kernel(domain, op_type, since_versions, function, required, optional, generic, host_inputs, accepts)
-        )
+        target.append(Kernel(
+            domain, op_type, since_versions, function, required, optional, generic, host_inputs, host_outputs, accepts
+        ))  # fmt: skip
         return function
 
     return declare

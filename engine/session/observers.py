@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 from engine.graph.ir import Node
@@ -14,10 +15,18 @@ class Observer:
     def before_node(self, node: Node) -> None:
         """A node is about to be computed."""
 
-    def after_node(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value], seconds: float) -> None:
-        """A node has been computed in `seconds`; `inputs` and `outputs` are where its provider keeps them.
+    def after_node(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
+        """A node has been computed; `inputs` and `outputs` lie where its provider keeps them.
 
-        A node that owns subgraphs comes after the nodes in them, and its time includes theirs.
+        A node that owns subgraphs comes after the nodes in them. Of a group that runs as one only its last node is
+        told.
+        """
+
+    def node_time(self, node: Node, seconds: float) -> None:
+        """How long a node took, each time it ran: at once, or, for nodes on a device, at the end of the run.
+
+        The time of a node that owns subgraphs includes that of the nodes in them, that of a group's last node all of
+        the group's.
         """
 
     def should_stop(self) -> bool:
@@ -35,9 +44,13 @@ class ObserverGroup(Observer):
         for observer in self._observers:
             observer.before_node(node)
 
-    def after_node(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value], seconds: float) -> None:
+    def after_node(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         for observer in self._observers:
-            observer.after_node(node, inputs, outputs, seconds)
+            observer.after_node(node, inputs, outputs)
+
+    def node_time(self, node: Node, seconds: float) -> None:
+        for observer in self._observers:
+            observer.node_time(node, seconds)
 
     def should_stop(self) -> bool:
         return any(observer.should_stop() for observer in self._observers)
@@ -67,7 +80,7 @@ class TimingObserver(Observer):
         self.seconds: dict[Node, list[float]] = {}
         self._current: dict[Node, float] = {}
 
-    def after_node(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value], seconds: float) -> None:
+    def node_time(self, node: Node, seconds: float) -> None:
         self._current[node] = self._current.get(node, 0.0) + seconds
 
     def end_run(self) -> None:
@@ -78,11 +91,16 @@ class TimingObserver(Observer):
 
 
 class ProgressObserver(Observer):
-    """Tells `report(done, total, node)` before each node of the main graph."""
+    """Tells `report(done, total, node)` before nodes of the main graph, at most once in `every` seconds."""
 
-    def __init__(self, report: Callable[[int, int, Node], None]) -> None:
+    def __init__(self, report: Callable[[int, int, Node], None], every: float = 0.0) -> None:
         self._report = report
+        self._every = every
+        self._told = float("-inf")
 
     def before_node(self, node: Node) -> None:
         if node.graph.owner is None:
-            self._report(node.index, len(node.graph.order), node)
+            now = time.perf_counter()
+            if now - self._told >= self._every:
+                self._told = now
+                self._report(node.index, len(node.graph.order), node)

@@ -2,14 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 
 from engine.errors import CannotRunError, UnsupportedError
 from engine.graph.ir import Graph, Node, Tensor, ValueSource
 from engine.kernels.registry import Kernel, Value
 from engine.providers.base import ExecutionProvider
+from engine.providers.groups import Group, is_constant_node, ordered_units
 from engine.providers.placement import Placement
 
 RunGraph = Callable[[Graph, Sequence[Value]], list[Value]]
@@ -23,7 +24,7 @@ class NodeContext:
     def __init__(self, node: Node, xp: Any, run_graph: RunGraph) -> None:
         self.node = node
         self.xp = xp
-        self.wanted = tuple(_is_read(tensor) for tensor in node.outputs)
+        self.wanted = tuple(is_read(tensor) for tensor in node.outputs)
         self._run_graph = run_graph
 
     def run_graph(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
@@ -31,69 +32,142 @@ class NodeContext:
         return self._run_graph(graph, inputs)
 
 
-def _is_read(tensor: Tensor | None) -> bool:
+def is_read(tensor: Tensor | None) -> bool:
+    """Whether a node or the graph's caller reads the tensor."""
     return tensor is not None and (bool(tensor.consumers) or tensor in tensor.graph.outputs)
 
 
 @dataclass(slots=True)
 class Step:
-    """One node, ready to run: `call(*inputs)` gives one value or a tuple of them."""
+    """One node, or one group of nodes, ready to run: `call(*inputs)` gives one value or a tuple of them.
+
+    Attributes
+    ----------
+    node: of a group its last.
+    host_inputs, host_outputs: slots whose values are on the host whatever the provider's device.
+    fallback: the CPU's steps for the same, for when the provider's device fails.
+    body: of a call of a model-local function; it runs in place of `call`, on values where they lie.
+    last_reads: values of this graph that nobody needs after this step, made by it or before.
+    """
 
     node: Node
     provider: ExecutionProvider
     call: Callable[..., Any]
-    host_inputs: frozenset[int]
-    fallback: Callable[..., Any] | None  # the CPU's call, for when the provider's device fails
+    inputs: tuple[Tensor | None, ...]
+    outputs: tuple[Tensor | None, ...]
+    host_inputs: frozenset[int] = frozenset()
+    host_outputs: frozenset[int] = frozenset()
+    fallback: tuple[Step, ...] = ()
+    group: Group | None = None
+    body: Graph | None = None
+    last_reads: tuple[Tensor, ...] = ()
+
+
+@dataclass(slots=True)
+class Plan:
+    """The steps of every graph in the order they are taken.
+
+    `traced` is for runs that keep everything: there a group gives all it makes, not only what others read.
+    """
+
+    lean: dict[Graph, list[Step]] = field(default_factory=dict)
+    traced: dict[Graph, list[Step]] = field(default_factory=dict)
 
 
 class Planner:
     """Makes the steps of a model's graphs from its placements."""
 
     def __init__(
-        self, placements: Mapping[Node, Placement], host: ExecutionProvider,
+        self, placements: Mapping[Node, Placement], constants: Mapping[Tensor, Value], host: ExecutionProvider,
         host_kernel: Callable[[Node], Kernel | None], run_graph: RunGraph,
     ) -> None:  # fmt: skip
         self._placements = placements
+        self._constants = constants
         self._host = host
         self._host_kernel = host_kernel
         self._run_graph = run_graph
 
-    def plan(self, graph: Graph) -> dict[Graph, list[Step]]:
-        """The steps of the graph and of every subgraph, each in run order.
+    def plan(self, graph: Graph) -> Plan:
+        """The steps of the graph and of every subgraph.
 
         Raises
         ------
         CannotRunError: nodes lie on cycles, read what nobody gives, have no kernel, or lack an attribute.
         """
         self._check(graph)
+        plan = Plan()
         try:
-            return {scope: [self._step(node) for node in scope.order] for scope in graph.walk()}
+            for scope in graph.walk():
+                units = self._units(scope)
+                plan.lean[scope] = _with_last_reads([self._step(unit, traced=False) for unit in units])
+                grouped = any(isinstance(unit, Group) for unit in units)
+                steps = [self._step(unit, traced=True) for unit in units] if grouped else []
+                plan.traced[scope] = _with_last_reads(steps) if grouped else plan.lean[scope]
         except UnsupportedError as error:
             raise CannotRunError(str(error)) from error
+        return plan
 
-    def _step(self, node: Node) -> Step:
+    def _units(self, scope: Graph) -> Sequence[Node | Group]:
+        groups = {node: self._placements[node].group for node in scope.order}
+        whole = {node: group for node, group in groups.items() if group and group.nodes[0].graph is scope}
+        return ordered_units(scope, whole) if whole else scope.order
+
+    def _step(self, unit: Node | Group, traced: bool) -> Step:
+        if isinstance(unit, Group):
+            return self._group_step(unit, traced)
+        node = unit
         placement = self._placements[node]
         if placement.is_call:
-            return Step(node, self._host, self._function_call(node), frozenset(), None)
+            return Step(
+                node, self._host, _no_call, tuple(node.inputs), tuple(node.outputs), body=node.subgraphs["function"]
+            )  # fmt: skip
+        value = self._stated(node)
+        if value is not None:  # the session keeps it; there is nothing to compute
+            return Step(node, placement.provider or self._host, lambda: value, (), ())
         kernel, provider = placement.kernel, placement.provider
+        if placement.group is not None:  # in a subgraph of a claimed node: runs only if the group's provider failed
+            kernel, provider = self._host_kernel(node), self._host
         if kernel is None or provider is None:
             raise CannotRunError(f"nobody runs {node.qualified_name!r}")
-        host_kernel = None if provider is self._host else self._host_kernel(node)
-        fallback = self._bind(host_kernel, node, self._host) if host_kernel is not None else None
-        return Step(node, provider, self._bind(kernel, node, provider), frozenset(kernel.host_inputs), fallback)
+        fallback = () if provider is self._host else self._host_steps(node)
+        return self._node_step(
+            node, provider, self._bind(kernel, node, provider), frozenset(kernel.host_inputs),
+            frozenset(kernel.host_outputs), fallback,
+        )  # fmt: skip
+
+    def _stated(self, node: Node) -> Value:
+        """The value of a Constant node that the session keeps; None for every other node."""
+        output = node.outputs[0] if is_constant_node(node) else None
+        return None if output is None else self._constants.get(output)
+
+    def _group_step(self, group: Group, traced: bool) -> Step:
+        node = group.nodes[-1]
+        provider = self._placements[node].provider
+        assert provider is not None
+        outputs = group.made if traced else group.outputs
+        compiled = cache(lambda: provider.compile(group, outputs))
+        fallback = tuple(step for node in group.nodes for step in self._host_steps(node))
+        return Step(
+            node, provider, lambda *inputs: tuple(compiled()(*inputs)), group.inputs, outputs, fallback=fallback,
+            group=group,
+        )  # fmt: skip
+
+    def _host_steps(self, node: Node) -> tuple[Step, ...]:
+        kernel = self._host_kernel(node)
+        if kernel is None:
+            return ()
+        return (self._node_step(node, self._host, self._bind(kernel, node, self._host)),)
+
+    def _node_step(
+        self, node: Node, provider: ExecutionProvider, call: Callable[..., Any],
+        host_inputs: frozenset[int] = frozenset(), host_outputs: frozenset[int] = frozenset(),
+        fallback: tuple[Step, ...] = (),
+    ) -> Step:  # fmt: skip
+        return Step(node, provider, call, tuple(node.inputs), tuple(node.outputs), host_inputs, host_outputs, fallback)
 
     def _bind(self, kernel: Kernel, node: Node, provider: ExecutionProvider) -> Callable[..., Any]:
         context = NodeContext(node, provider.xp, self._run_graph)
         return partial(kernel.function, context, **kernel.bind_attributes(node))
-
-    def _function_call(self, node: Node) -> Callable[..., Any]:
-        body, run_graph = node.subgraphs["function"], self._run_graph
-
-        def call(*inputs: Value) -> tuple[Value, ...]:
-            missing = [None] * (len(body.inputs) - len(inputs))
-            return tuple(run_graph(body, [*inputs, *missing]))
-
-        return call
 
     def _check(self, graph: Graph) -> None:
         stuck = [node for scope in graph.walk() for node in scope.nodes if node.index < 0]
@@ -109,6 +183,25 @@ class Planner:
                 lacking.setdefault(placement.refusals[-1].reason, []).append(node)
         if lacking:
             raise CannotRunError("; ".join(f"{why} ({_names(nodes)})" for why, nodes in lacking.items()))
+
+
+def _no_call(*inputs: Value) -> Value:
+    raise RuntimeError("a function call has a body instead")
+
+
+def _with_last_reads(steps: list[Step]) -> list[Step]:
+    """Tell each step which values of its own graph nobody needs after it; the graph's outputs are always needed."""
+    if not steps:
+        return steps
+    graph = steps[0].node.graph
+    needed = set(graph.outputs)
+    for step in reversed(steps):
+        nodes = step.group.nodes if step.group else (step.node,)
+        touched = dict.fromkeys(t for node in nodes for t in node.read_tensors())
+        touched.update(dict.fromkeys(t for t in step.outputs if t is not None))
+        step.last_reads = tuple(t for t in touched if t not in needed and t.graph is graph and not t.is_constant)
+        needed.update(touched)
+    return steps
 
 
 def _names(nodes: list[Node]) -> str:

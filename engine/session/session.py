@@ -9,112 +9,170 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import CannotRunError, DataError, EngineError
+from engine.errors import CannotRunError, DataError, DeviceError, EngineError
 from engine.feeds import bound_dims, check_feeds
-from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
+from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.kernels.registry import Value
 from engine.memory import available_bytes, check_memory
 from engine.providers import ExecutionProvider, default_providers, provider_named
+from engine.providers.groups import is_constant_node
 from engine.providers.placement import Placement, Placer
-from engine.session.execution import ExecutionContext
+from engine.session.execution import ExecutionContext, Policy
+from engine.session.keep import Keep, keeps
 from engine.session.observers import Observer
 from engine.session.plan import Planner
-from engine.session.store import Copy, Fallback
+from engine.session.statistics import Statistics
+from engine.session.store import Constants, Copy, Fallback
+from engine.session.transfers import PlannedCopy, planned_copies
 
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """How a session runs. `memory_limit` is in bytes; None means what the machine has free when a run starts."""
+    """How a session runs.
+
+    Attributes
+    ----------
+    memory_limit: bytes; None means what the machine has free when a run starts.
+    keep: what runs keep beyond their outputs; the rest is dropped after its last use.
+    pattern: with ``keep="matching"`` the qualified names of the tensors to keep, with wildcards.
+    """
 
     memory_limit: int | None = None
+    keep: Keep | str = Keep.ALL
+    pattern: str = "*"
 
 
 @dataclass(slots=True)
 class RunResult:
-    """What a run gave. `values` holds every tensor computed, on the host; those of subgraphs with their last value.
+    """What a run gave.
 
-    `seconds` is the wall time of the whole run. A run that fails carries its partial result in the error's `partial`.
+    Attributes
+    ----------
+    outputs: by name, on the host.
+    values: what the run was asked to keep, on the host; the tensors of subgraphs with their last value.
+    statistics: of every tensor, where asked for.
+    copies: between devices. A constant is copied in the first run of a session that needs it there.
+    fallbacks: nodes that the CPU computed because their provider failed.
+    seconds: wall time of the whole run.
+    peak_bytes: the most memory that values of the main graph took at once, on the host.
+
+    A run that fails carries its partial result in the error's `partial`.
     """
 
     outputs: dict[str, Value] = field(default_factory=dict)
     values: dict[Tensor, Value] = field(default_factory=dict)
+    statistics: dict[Tensor, Statistics] = field(default_factory=dict)
     fallbacks: list[Fallback] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
     seconds: float = 0.0
+    peak_bytes: int = 0
 
 
 class Session:
-    """Compiles a model in the faithful mode: the graph as stored, node by node, every tensor kept.
+    """Compiles a model in the faithful mode: the graph as stored, node by node.
 
     A session runs one run at a time.
 
     Attributes
     ----------
+    providers: in order of preference, as this session works with them (`ExecutionProvider.for_session`).
     placements: for every node, subgraphs included, who computes it and why earlier providers do not.
     """
 
     def __init__(
         self, model: Model, providers: Sequence[ExecutionProvider] | None = None,
-        options: SessionOptions = SessionOptions(),
+        options: SessionOptions = SessionOptions(), overrides: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
-        """Place every node on the first of `providers` that has a kernel for it; the CPU is always the last of them.
+        """Place every node on the first of `providers` that takes it; the CPU is always the last of them.
+
+        Parameters
+        ----------
+        overrides: provider names by ``op:OPERATOR`` or ``node:NAME``, asked before the others (see `Placer.place`).
 
         Raises
         ------
         CannotRunError: the model cannot run here; the message names the operators, cycle or weights at fault.
+        InputError: an override names what is not there.
         """
         self.model = model
         self.options = options
-        chosen = list(default_providers() if providers is None else providers)
+        chosen = [provider.for_session() for provider in (default_providers() if providers is None else providers)]
         if not any(provider.name == "CPU" for provider in chosen):
             chosen.append(provider_named("CPU"))
         host = next(provider for provider in chosen if provider.name == "CPU")
         self.providers = chosen
         self._host = host
         placer = Placer(chosen)
-        self.placements: dict[Node, Placement] = placer.place(model.graph)
-        planner = Planner(self.placements, host, lambda node: placer.kernel_of(host.name, node), self._run_subgraph)
-        self._plan = planner.plan(model.graph)
-        self._constants = _constants(model.graph)
+        self.placements: dict[Node, Placement] = placer.place(model.graph, overrides)
+        self._constants = Constants(_constants(model.graph))
+        self._plan = Planner(
+            self.placements, self._constants.values, host, lambda node: placer.kernel_of(host.name, node),
+            self._run_subgraph,
+        ).plan(model.graph)  # fmt: skip
         self._active: ExecutionContext | None = None
         self._lock = threading.Lock()
 
-    def run(self, feeds: Mapping[str, Any], observer: Observer | None = None) -> RunResult:
+    def run(
+        self, feeds: Mapping[str, Any], observer: Observer | None = None, keep: Keep | str | None = None
+    ) -> RunResult:
         """Run the model on `feeds`, one array (or list, for sequences) per input name.
+
+        Parameters
+        ----------
+        keep: in place of the session's own option, for this run.
 
         Raises
         ------
         InputError: the feeds do not fit the inputs. CannotRunError: the run would not fit into memory.
         NodeError: a node failed; its `partial` holds what was computed before. RunCancelled: the observer stopped it.
         """
+        kept = Keep(self.options.keep if keep is None else keep)
         check_feeds(self.model, feeds)
-        graph = self.model.graph
         limit = available_bytes() if self.options.memory_limit is None else self.options.memory_limit
-        check_memory(graph, bound_dims(self.model, feeds), limit)
+        check_memory(self.model.graph, bound_dims(self.model, feeds), limit)
+        everything = kept is Keep.ALL
+        policy = Policy(
+            None if everything else keeps(kept, self.options.pattern), kept is Keep.STATISTICS, limit
+        )
+        steps = self._plan.traced if everything else self._plan.lean
         with self._lock:
-            context = ExecutionContext(self._plan, self._host, observer or Observer(), limit)
-            start = time.perf_counter()
-            self._active = context
-            try:
-                self._start(context, feeds)
-                with np.errstate(all="ignore"):  # overflow and NaN are results here, not accidents
-                    context.run_steps(graph)
-            except EngineError as error:
-                error.partial = self._result(context, start)
-                raise
-            finally:
-                self._active = None
-                for provider in self.providers:
-                    if provider.available():
-                        provider.run_end()
-            return self._result(context, start, complete=True)
+            context = ExecutionContext(steps, self._constants, self._host, observer, policy)
+            return self._run(context, feeds, policy)
 
-    def _start(self, context: ExecutionContext, feeds: Mapping[str, Any]) -> None:
-        for provider in self.providers:
-            if provider.available():
-                provider.run_start()
-        for tensor, array in self._constants.items():
-            context.put(tensor, array)
+    def planned_copies(self) -> list[PlannedCopy]:
+        """The copies between devices that a run will make, those of constants marked as made once a session.
+
+        What runs in the body of a loop or branch is counted once.
+        """
+        return planned_copies(self._plan.lean, self.model.graph, self._constants.values)
+
+    def _run(self, context: ExecutionContext, feeds: Mapping[str, Any], policy: Policy) -> RunResult:
+        start = time.perf_counter()
+        self._active = context
+        available = [provider for provider in self.providers if provider.available()]
+        started: list[ExecutionProvider] = []
+        try:
+            for provider in available:
+                _start(provider)
+                started.append(provider)
+            self._put_feeds(context, feeds)
+            with np.errstate(all="ignore"):  # overflow and NaN are results here, not accidents
+                context.run_steps(self.model.graph)
+            outputs = {t.name: context.store.on_host(t) for t in self.model.graph.outputs}
+            for provider in available:
+                provider.synchronize()
+            seconds = time.perf_counter() - start
+            context.tell_device_times()
+            return self._result(context, outputs, seconds, policy)
+        except EngineError as error:
+            error.partial = self._partial(context, time.perf_counter() - start, policy)
+            raise
+        finally:
+            self._active = None
+            for provider in reversed(started):
+                provider.run_end()
+
+    def _put_feeds(self, context: ExecutionContext, feeds: Mapping[str, Any]) -> None:
         for tensor in self.model.graph.inputs:
             if tensor.name in feeds:
                 context.put(tensor, _as_value(feeds[tensor.name]))
@@ -126,10 +184,28 @@ class Session:
             raise RuntimeError("a subgraph can only run within a run of its session")
         return self._active.run_graph(graph, inputs)
 
-    def _result(self, context: ExecutionContext, start: float, complete: bool = False) -> RunResult:
-        outputs = {t.name: context.store.on_host(t) for t in self.model.graph.outputs} if complete else {}
-        seconds = time.perf_counter() - start
-        return RunResult(outputs, context.store.host_values(), context.fallbacks, context.store.copies, seconds)
+    def _result(
+        self, context: ExecutionContext, outputs: dict[str, Value], seconds: float, policy: Policy
+    ) -> RunResult:
+        copies, store = context.store.copies(), context.store
+        values: dict[Tensor, Value] = {} if policy.kept else dict(self._constants.values)
+        values.update((t, store.for_looking(t)) for t in list(store.values) if policy.kept is None or policy.kept(t))
+        return RunResult(
+            outputs, values, context.statistics, context.fallbacks, copies, seconds, context.peak_bytes
+        )
+
+    def _partial(self, context: ExecutionContext, seconds: float, policy: Policy) -> RunResult:
+        try:
+            return self._result(context, {}, seconds, policy)
+        except DeviceError:  # a lost device keeps what it held
+            return RunResult({}, {}, context.statistics, context.fallbacks, seconds=seconds)
+
+
+def _start(provider: ExecutionProvider) -> None:
+    try:
+        provider.run_start()
+    except DeviceError as error:
+        raise CannotRunError(f"{provider.name} cannot start: {error}; choose other providers") from error
 
 
 def _as_value(value: Any) -> Value:
@@ -144,10 +220,9 @@ def _constants(graph: Graph) -> dict[Tensor, np.ndarray]:
     for scope in graph.walk():
         outputs = set(scope.outputs)
         for tensor in scope.tensors.values():
-            if tensor.data is None or not (tensor.consumers or tensor in outputs):
+            stated = tensor.producer is not None and is_constant_node(tensor.producer)
+            if tensor.data is None or not (tensor.consumers or tensor in outputs or stated):
                 continue
-            if tensor.producer is not None and tensor.source is ValueSource.CONSTANT:
-                continue  # a Constant node computes it
             try:
                 found[tensor] = tensor.data.array()
             except DataError as error:

@@ -1,17 +1,15 @@
-"""The values of one run, each on the device where it was computed, copied to others only where somebody asks."""
+"""The values of a session and of one run, each on the device where it was computed, copied only where somebody asks."""
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from engine.graph.ir import Node, Tensor
 from engine.kernels.registry import Value
-from engine.providers.base import ExecutionProvider
-
-HOST = "host"
+from engine.providers.base import HOST, ExecutionProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,67 +32,122 @@ class Fallback:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Transfer:
+    """A copy whose time is read off its device's clock later, so that making it waits for nothing."""
+
+    tensor: Tensor
+    source: str
+    target: str
+    nbytes: int
+    clock: ExecutionProvider
+    start: Any
+    end: Any
+
+    def measured(self) -> Copy:
+        seconds = self.clock.seconds_between(self.start, self.end)
+        return Copy(self.tensor, self.source, self.target, self.nbytes, seconds)
+
+
+@dataclass(slots=True)
+class Constants:
+    """What a session never computes: values on the host and, from first use on, their copies on other devices."""
+
+    values: Mapping[Tensor, Value]
+    replicas: dict[Tensor, dict[str, Value]] = field(default_factory=dict)
+
+
 class TensorStore:
-    """Values by tensor. `home` remembers the provider of values off the host; `replicas` the copies made so far."""
+    """The values of one run by tensor, over the constants of its session.
 
-    __slots__ = ("_home", "_replicas", "copies", "values")
+    `_home` remembers the provider of values off the host, `_replicas` the copies made so far, by device.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_constants", "_home", "_host", "_replicas", "_transfers", "values")
+
+    def __init__(self, constants: Constants, host: ExecutionProvider) -> None:
         self.values: dict[Tensor, Value] = {}
-        self.copies: list[Copy] = []
+        self._constants = constants
+        self._host = host
         self._home: dict[Tensor, ExecutionProvider] = {}
-        self._replicas: dict[tuple[Tensor, str], Value] = {}
+        self._replicas: dict[Tensor, dict[str, Value]] = {}
+        self._transfers: list[_Transfer] = []
 
     def put(self, tensor: Tensor, value: Value, provider: ExecutionProvider) -> None:
-        """Keep a value that `provider` computed, in place of an earlier one of that tensor."""
+        """Keep a value that lies on the device of `provider`, in place of an earlier one of that tensor."""
         self.values[tensor] = value
-        if provider.device != HOST or self._home:
-            self._forget_replicas(tensor)
-            if provider.device != HOST:
-                self._home[tensor] = provider
-            else:
-                self._home.pop(tensor, None)
+        if provider.device != HOST:
+            self._replicas.pop(tensor, None)
+            self._home[tensor] = provider
+        elif self._home or self._replicas:
+            self._replicas.pop(tensor, None)
+            self._home.pop(tensor, None)
+
+    def alias(self, tensor: Tensor, source: Tensor) -> None:
+        """Give a tensor the value of another one where that lies, and whatever copies of it are made."""
+        if source in self.values:
+            self.values[tensor] = self.values[source]
+            self._replicas[tensor] = self._replicas.setdefault(source, {})
+        else:
+            self.values[tensor] = self._constants.values[source]
+            self._replicas[tensor] = self._constants.replicas.setdefault(source, {})
+        if source in self._home:
+            self._home[tensor] = self._home[source]
+        else:
+            self._home.pop(tensor, None)
 
     def get(self, tensor: Tensor, provider: ExecutionProvider) -> Value:
         """The value on the device of `provider`, copied there on first demand."""
-        home = self._home.get(tensor)
-        source, target = home.device if home else HOST, provider.device
-        if source == target:
-            return self.values[tensor]
-        return self._replica(tensor, target, home, provider)
+        if tensor in self.values:
+            value, home, replicas = self.values[tensor], self._home.get(tensor, self._host), self._replicas
+        else:
+            value, home, replicas = self._constants.values[tensor], self._host, self._constants.replicas
+        device = provider.device
+        if value is None or home.device == device:
+            return value
+        copies = replicas.setdefault(tensor, {})
+        if device not in copies:
+            if HOST in copies:
+                value, home = copies[HOST], self._host
+            copies[device] = self._copy(tensor, value, home, provider)
+        return copies[device]
 
     def on_host(self, tensor: Tensor) -> Value:
         """The value on the host, copied there on first demand."""
-        home = self._home.get(tensor)
-        return self.values[tensor] if home is None else self._replica(tensor, HOST, home, None)
+        if tensor in self._home:
+            return self.get(tensor, self._host)
+        return self.values[tensor] if tensor in self.values else self._constants.values[tensor]
 
-    def _replica(
-        self, tensor: Tensor, target: str, home: ExecutionProvider | None, provider: ExecutionProvider | None
+    def peek(self, tensor: Tensor) -> Value:
+        """The value wherever it lies; None where there is none."""
+        return self.values[tensor] if tensor in self.values else self._constants.values.get(tensor)
+
+    def release(self, tensor: Tensor) -> None:
+        """Forget a value of this run and its copies."""
+        self.values.pop(tensor, None)
+        self._home.pop(tensor, None)
+        self._replicas.pop(tensor, None)
+
+    def for_looking(self, tensor: Tensor) -> Value:
+        """The value on the host; a copy made for this alone is not counted among the run's."""
+        counted = len(self._transfers)
+        value = self.on_host(tensor)
+        del self._transfers[counted:]
+        return value
+
+    def copies(self) -> list[Copy]:
+        """The copies of this run so far; waits for the devices that made them."""
+        return [transfer.measured() for transfer in self._transfers]
+
+    def _copy(
+        self, tensor: Tensor, value: Value, home: ExecutionProvider, provider: ExecutionProvider
     ) -> Value:
-        key = tensor, target
-        if key not in self._replicas:
-            start = time.perf_counter()
-            value = self.values[tensor]
-            if home is not None:
-                value = self._replicas.get((tensor, HOST), None) if provider is not None else None
-                value = home.to_host(self.values[tensor]) if value is None else value
-            if provider is not None:
-                value = provider.to_device(value)
-            seconds = time.perf_counter() - start
-            self.copies.append(Copy(tensor, home.device if home else HOST, target, _nbytes(value), seconds))
-            self._replicas[key] = value
-        return self._replicas[key]
-
-    def _forget_replicas(self, tensor: Tensor) -> None:
-        for key in [key for key in self._replicas if key[0] is tensor]:
-            del self._replicas[key]
-
-    def host_values(self) -> dict[Tensor, Value]:
-        """Every value, on the host; copies made only for looking are not counted among `copies`."""
-        counted = len(self.copies)
-        values = {tensor: self.on_host(tensor) for tensor in self.values}
-        del self.copies[counted:]
-        return values
+        clock = home if provider.device == HOST else provider
+        start = clock.mark()
+        copied = provider.transfer(value, home)
+        end = clock.mark()
+        self._transfers.append(_Transfer(tensor, home.device, provider.device, _nbytes(copied), clock, start, end))
+        return copied
 
 
 def _nbytes(value: Value) -> int:
@@ -103,6 +156,6 @@ def _nbytes(value: Value) -> int:
     return int(getattr(value, "nbytes", 0))
 
 
-def owned_bytes(values: Iterable[Value]) -> int:
-    """Bytes that host arrays hold themselves; views of other arrays count nothing."""
-    return sum(v.nbytes for v in values if isinstance(v, np.ndarray) and v.base is None)
+def owned_bytes(value: Value) -> int:
+    """Bytes that a host array holds itself; views of other arrays, and what lies elsewhere, count nothing."""
+    return value.nbytes if isinstance(value, np.ndarray) and value.base is None else 0

@@ -31,6 +31,7 @@ class CUDAProvider(ExecutionProvider):
     def __init__(self, array_module: Any = None) -> None:
         self._xp = array_module
         self._problem = ""  # why CuPy could not be imported, once that was tried
+        self._stream: Any = None
 
     def available(self) -> Availability:
         if self._problem:
@@ -62,6 +63,21 @@ class CUDAProvider(ExecutionProvider):
     def create_allocator(self) -> TensorAllocator:
         return PoolAllocator(self.xp)
 
+    def for_session(self) -> CUDAProvider:
+        """One with a stream of its own, so that sessions wait only for their own work."""
+        own = CUDAProvider(self._xp)
+        own._problem = self._problem
+        return own
+
+    def run_start(self) -> None:
+        with device_errors():
+            if self._stream is None:
+                self._stream = self.xp.cuda.Stream(non_blocking=True)
+            self._stream.__enter__()  # what this thread launches and allocates from here on belongs to the stream
+
+    def run_end(self) -> None:
+        self._stream.__exit__(None, None, None)
+
     def to_device(self, value: Value) -> Value:
         """The value with its arrays uploaded; lists and maps element by element.
 
@@ -91,7 +107,7 @@ class CUDAProvider(ExecutionProvider):
             return self.xp.asnumpy(value)
 
     def synchronize(self) -> None:
-        """Wait for the device.
+        """Wait for what this thread's stream has been given.
 
         Raises
         ------
@@ -99,3 +115,16 @@ class CUDAProvider(ExecutionProvider):
         """
         with device_errors():
             self.xp.cuda.get_current_stream().synchronize()
+
+    def mark(self) -> Any:
+        """An event, which the device passes when it has done all that was launched before."""
+        with device_errors():
+            event = self.xp.cuda.Event()
+            event.record()
+            return event
+
+    def seconds_between(self, start: Any, end: Any) -> float:
+        """Seconds by the device's clock; waits for the second event."""
+        with device_errors():
+            end.synchronize()
+            return float(self.xp.cuda.get_elapsed_time(start, end)) * 1e-3

@@ -8,6 +8,7 @@ Uploads and downloads are counted.
 from __future__ import annotations
 
 import operator
+import time
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -28,6 +29,48 @@ BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift",
 )  # fmt: skip
 HOLDS = "?bBhHiIlLqQefdFD"
+
+
+class FakeStream:
+    """A stream, which is the current one of its thread between `__enter__` and `__exit__`."""
+
+    def __init__(self, module: FakeCuPy) -> None:
+        self._module = module
+        module.calls["Stream"] += 1
+
+    def __enter__(self) -> FakeStream:
+        self._module.streams.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._module.streams.pop() is self
+
+    def synchronize(self) -> None:
+        self._module.calls["synchronize"] += 1
+        self._module._check_failure("synchronize")
+
+
+class FakeEvent:
+    """A moment on a stream. As on a device, its time can be read only after waiting for it."""
+
+    def __init__(self, module: FakeCuPy) -> None:
+        self._module = module
+        self._recorded: float | None = None
+        self._passed = False
+
+    def record(self, stream: Any = None) -> None:
+        self._module.calls["Event.record"] += 1
+        self._recorded = time.perf_counter()
+
+    def synchronize(self) -> None:
+        self._module.calls["Event.synchronize"] += 1
+        self._passed = self._recorded is not None
+
+    def until(self, end: FakeEvent) -> float:
+        """Milliseconds; what comes before an event that has been waited for has passed too."""
+        if self._recorded is None or end._recorded is None or not end._passed:
+            raise CUDARuntimeError("cudaErrorNotReady: device not ready")
+        return (end._recorded - self._recorded) * 1e3
 
 
 class OutOfMemoryError(MemoryError):
@@ -169,8 +212,12 @@ class FakeCuPy:
         self.linalg, self.fft = _Namespace(self, np.linalg), _Namespace(self, np.fft)
         self.random = _Namespace(self, np.random)
         self.lib = SimpleNamespace(stride_tricks=_Namespace(self, np.lib.stride_tricks))
+        self.streams: list[FakeStream] = []  # entered and not left, the default stream below them
         self.cuda = SimpleNamespace(
-            get_current_stream=lambda: SimpleNamespace(synchronize=lambda: self.calls.update(["synchronize"])),
+            Stream=lambda non_blocking=False: FakeStream(self),
+            Event=lambda: FakeEvent(self),
+            get_elapsed_time=lambda start, end: start.until(end),
+            get_current_stream=lambda: self.streams[-1] if self.streams else FakeStream(self),
             memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
             runtime=SimpleNamespace(CUDARuntimeError=CUDARuntimeError),
         )

@@ -110,8 +110,10 @@ class Recorder(Observer):
     def before_node(self, node: Node) -> None:
         self.events.append(f"before {node.qualified_name}")
 
-    def after_node(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any], seconds: float) -> None:
+    def node_time(self, node: Node, seconds: float) -> None:
         assert seconds >= 0
+
+    def after_node(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         self.events.append(f"after {node.qualified_name} {len(inputs)}→{len(outputs)}")
 
 
