@@ -95,13 +95,14 @@ def tensor_scatter(
 def one_hot(ctx: KernelContext, indices: Array, depth: np.ndarray, values: Array, *, axis: int = -1) -> Array:
     """`values` is [off, on]; an index outside [-depth, depth) gives off everywhere."""
     n = as_ints(depth)[0]
-    return _one_hot(ctx.xp, ctx.xp.where(indices < 0, indices + n, indices), n, values, axis)
+    whole = indices.astype(np.int64, copy=False)  # also of fractions
+    return _one_hot(ctx.xp, ctx.xp.where(whole < 0, whole + n, whole), n, values, axis)
 
 
 @kernel("OneHot", 9, host_inputs=(1,))
 def one_hot_9(ctx: KernelContext, indices: Array, depth: np.ndarray, values: Array, *, axis: int = -1) -> Array:
     """Version 9 has no negative indices."""
-    return _one_hot(ctx.xp, indices, as_ints(depth)[0], values, axis)
+    return _one_hot(ctx.xp, indices.astype(np.int64, copy=False), as_ints(depth)[0], values, axis)
 
 
 def _one_hot(xp: Any, indices: Array, depth: int, values: Array, axis: int) -> Array:

@@ -92,3 +92,11 @@ def test_tensor_scatter() -> None:
     assert linear[..., 0].tolist() == [[1, 1, 0, 0], [0, 0, 1, 1]]
     ring = run("TensorScatter", cache, update, np.array([3, 1]), mode="circular", opset=24)
     assert ring[..., 0].tolist() == [[1, 0, 0, 1], [0, 1, 1, 0]]
+
+
+def test_one_hot_of_fractions_and_of_narrow_types() -> None:
+    values = np.array([0, 1], np.int64)
+    hot = run("OneHot", np.array([-1.9, 1.9, -0.5], np.float32), np.array([3.0]), values)
+    assert hot.tolist() == [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    assert run("OneHot", np.array([2, 255], np.uint8), np.array([300]), values).argmax(-1).tolist() == [2, 255]
+    assert run("OneHot", np.array([-1], np.int8), np.array([200]), values).argmax(-1).tolist() == [199]

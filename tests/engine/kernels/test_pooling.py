@@ -79,3 +79,11 @@ def test_max_unpool_by_hand() -> None:
     np.testing.assert_array_equal(larger[0, 0, :4, :4], small)
     assert larger.shape == (1, 1, 5, 5)
     assert not larger[0, 0, 4].any()
+
+
+def test_nan_wins_with_and_without_indices() -> None:
+    x = np.array([[[1, np.nan, 3, -2, -np.inf]]], np.float32)
+    np.testing.assert_array_equal(run("MaxPool", x, kernel_shape=[2], opset=17), [[[np.nan, np.nan, 3, -2]]])
+    values, places = run("MaxPool", x, kernel_shape=[2], opset=17, outputs=2)
+    np.testing.assert_array_equal(values, [[[np.nan, np.nan, 3, -2]]])
+    assert places.tolist() == [[[1, 1, 2, 3]]]
