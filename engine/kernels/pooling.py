@@ -72,8 +72,9 @@ def max_pool(
             best, where = values.copy(), xp.broadcast_to(places, values.shape).copy()
             continue
         # The padding holds the lowest value of the dtype, and so may tie with an input: only a place inside can win.
-        # Of numbers and NaN, which is none of its own equals, NaN wins.
-        better = (values > best) | ((where < 0) & (places >= 0) & (values >= best)) | (values != values) & (best == best)
+        # Of numbers and NaN, which does not equal itself, NaN wins.
+        better = (values > best) | ((where < 0) & (places >= 0) & (values >= best))
+        better |= (values != values) & (best == best)
         best = xp.where(better, values, best)
         where = xp.where(better, places, where)
     planes = xp.arange(x.shape[0] * x.shape[1], dtype=np.int64).reshape(x.shape[:2] + (1,) * len(w.size))

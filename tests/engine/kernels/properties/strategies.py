@@ -90,11 +90,11 @@ def agree(op: str, *inputs: np.ndarray | None, rtol: float | None = None, atol: 
     """Assert that our outputs are ONNX Runtime's, by default within what the widest rounding of the inputs allows."""
     from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel
 
-    given = list(inputs)
+    given = [None if x is None else np.asarray(x) for x in inputs]
     while given and given[-1] is None:
         given.pop()
     model = model_of(op, given, **options)
-    named = {f"i{k}": x for k, x in enumerate(inputs)}
+    named = {f"i{k}": x for k, x in enumerate(given)}
     feeds: dict[str, Any] = {i.name: named[i.name] for i in model.graph.input}
     try:
         theirs = run_model_ort(model, feeds)
