@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gui.canvas.layout.routing import LANE_GAP, Bands, Lines
-from gui.canvas.layout.types import Floats, Ints, LayeredGraph, LayoutInput
+from gui.canvas.layout.types import Floats, Ints, LayeredGraph, Level
 
 INSET = 10.0  # where the line leaves and enters, from the right end of the box
 DETOUR = 9.0  # distance of the horizontal parts from the boxes
@@ -13,9 +13,9 @@ STAGGER = 4.0  # between horizontal parts below one layer, a few at most
 
 
 def add_back_edges(
-    lines: Lines, graph: LayeredGraph, data: LayoutInput, x: Floats, layers: Bands, edges: Ints, reach: Floats
+    lines: Lines, graph: LayeredGraph, level: Level, x: Floats, layers: Bands, edges: Ints, reach: Floats
 ) -> Lines:
-    """Add the edges with the given indices of `data` to the lines, each in a lane right of all boxes it passes.
+    """Add the edges with the given indices of `level` to the lines, each in a lane right of all boxes it passes.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ def add_back_edges(
     owners: list[int] = []
     leaving = [0] * len(graph.layers)
     for edge in edges.tolist():
-        source, target, net = int(data.source[edge]), int(data.target[edge]), int(data.net[edge])
+        source, target, net = int(level.source[edge]), int(level.target[edge]), int(level.net[edge])
         upper, lower = sorted((int(graph.layer[source]), int(graph.layer[target])))
         lane = float(right[upper : lower + 1].max()) + LANE_GAP
         right[upper : lower + 1] = lane
-        out_x = float(x[source] + data.width[source] / 2) - INSET
-        in_x = float(x[target] + data.width[target] / 2) - INSET
-        bottom = float(layers.top[graph.layer[source]] + data.height[source])
+        out_x = _end(x, level, source, float(level.source_port[edge]))
+        in_x = _end(x, level, target, float(level.target_port[edge]))
+        bottom = float(layers.top[graph.layer[source]] + level.height[source])
         top = float(layers.top[graph.layer[target]])
         layer = int(graph.layer[source])
         below = float(layers.bottom[layer]) + DETOUR + STAGGER * (leaving[layer] % 3)
@@ -56,5 +56,13 @@ def add_back_edges(
         lines.segment_back = np.concatenate([lines.segment_back, np.ones(len(segments), bool)])
         lines.arrows = np.concatenate([lines.arrows, np.array(arrows)])
         lines.arrow_net = np.concatenate([lines.arrow_net, np.array(owners, np.int64)])
+        lines.arrow_target = np.concatenate([lines.arrow_target, level.target[edges]])
         lines.arrow_back = np.concatenate([lines.arrow_back, np.ones(len(owners), bool)])
     return lines
+
+
+def _end(x: Floats, level: Level, box: int, port: float) -> float:
+    """Where a line meets a box: at its port, else near its right end."""
+    if not np.isnan(port):
+        return float(x[box]) + port
+    return float(x[box] + level.width[box] - level.anchor[box]) - INSET

@@ -9,15 +9,19 @@ from itertools import pairwise
 import numpy as np
 
 from gui.canvas.layout.ranking import Ranks
-from gui.canvas.layout.types import Floats, LayeredGraph
+from gui.canvas.layout.types import Bools, Floats, LayeredGraph
 
-BOX_GAP = 24.0
-DUMMY_GAP = 12.0
+BOX_GAP = 20.0
+DUMMY_GAP = 10.0
 ROUNDS = 3
 SPINE_WEIGHT = 1e7
 DUMMY_WEIGHT = 6.0
+WRAPPED_WEIGHT = 1e-3
+COLUMN_GAP = 72.0  # from the middle of the last column to the spine, where no spine is in the row
+FURTHEST = 60.0  # px a box is moved aside for a straight chain; more would lengthen its other lines too much
 MAX_ALIGNED = 400  # longest layer whose straight pairs are chosen by weight
 ON_SPINE = 10**7  # added to a vertex's key so that the spine wins every comparison
+ON_BUS = 10**6  # and of a bus, below which its hub shall stand
 
 
 @dataclass(slots=True)
@@ -37,16 +41,16 @@ class Alignment:
     spine: list[bool]
 
 
-def align(graph: LayeredGraph, ranks: Ranks, net_source: list[int], place: list[int]) -> Alignment:
+def align(graph: LayeredGraph, ranks: Ranks, place: list[int]) -> Alignment:
     """Choose straight pairs that don't cross; the longest path wins every conflict, then trunks.
 
     A vertex pairs with its principal neighbour when both prefer each other: upwards the deepest source,
     downwards the one with the longest way to a sink.
     """
     boxes, up, down = graph.boxes, graph.up, graph.down
-    sources = np.array(net_source, np.int64)[graph.dummy_net] if len(graph.dummy_net) else np.zeros(0, np.int64)
-    up_key = np.concatenate([ranks.depth, ranks.depth[sources]])
-    down_key = np.concatenate([ranks.height, ranks.height[sources] - 1])
+    up_key = np.concatenate([ranks.depth, ranks.depth[graph.dummy_source]])
+    down_key = np.concatenate([ranks.height, ranks.height[graph.dummy_source] - 1])
+    up_key[boxes:][graph.dummy_net >= len(graph.bus)] += ON_BUS
     spine = _spine(graph, ranks)
     on_spine = np.array(spine)
     up_key[on_spine] += ON_SPINE
@@ -72,8 +76,13 @@ def align(graph: LayeredGraph, ranks: Ranks, net_source: list[int], place: list[
 
 
 def _spine(graph: LayeredGraph, ranks: Ranks) -> list[bool]:
-    """Trace one longest path from its end upwards."""
+    """Of wrapped rows the longest trunk, since they hang on it; else one longest path, traced from its end upwards."""
     spine = [False] * len(graph.layer)
+    if (graph.bus >= 0).any():
+        longest = np.bincount(graph.dummy_net).argmax()
+        for vertex in np.flatnonzero(graph.dummy_net == longest).tolist():
+            spine[graph.boxes + vertex] = True
+        return spine
     depth = ranks.depth.tolist()
     vertex = int(np.argmax(ranks.depth))
     while vertex >= 0:
@@ -119,20 +128,24 @@ def _pair_weight(u: int, v: int, spine: list[bool], boxes: int) -> float:
     return 2.0 if u < boxes and v < boxes else 1.0
 
 
-def place_x(graph: LayeredGraph, alignment: Alignment, left: Floats, right: Floats) -> Floats:
+def place_x(graph: LayeredGraph, alignment: Alignment, left: Floats, right: Floats, wrapped: Bools) -> Floats:
     """Position of every vertex, shape (N,); `left` and `right` are the extents beside it.
+
+    Boxes of `wrapped` rows want to stand in columns beside the spine, and give way to the trunks there.
 
     Each layer in turn is the least-squares fit of its desired positions under the separations, solved by
     isotonic regression (pool adjacent violators). Pinning the spine keeps deep graphs from drifting sideways.
     """
     boxes, layers, spine = graph.boxes, graph.layers, alignment.spine
     x = [0.0] * len(left)
-    weight = [SPINE_WEIGHT if on else (DUMMY_WEIGHT if v >= boxes else 1.0) for v, on in enumerate(spine)]
+    box_weight = np.where(wrapped, WRAPPED_WEIGHT, 1.0).tolist()
+    weight = [SPINE_WEIGHT if on else (DUMMY_WEIGHT if v >= boxes else box_weight[v]) for v, on in enumerate(spine)]
     offsets = _separations(graph, spine, left.tolist(), right.tolist(), x)
+    fixed = _fixed(graph, spine, offsets, wrapped.tolist())
 
     def wanted(v: int, partner: list[int], near: list[list[int]], other: list[list[int]]) -> float:
-        if spine[v]:
-            return 0.0
+        if v in fixed:
+            return fixed[v]
         if partner[v] >= 0:
             return x[partner[v]]
         return _mean(near[v] or other[v], x, x[v])
@@ -146,9 +159,27 @@ def place_x(graph: LayeredGraph, alignment: Alignment, left: Floats, right: Floa
         sweep(range(len(layers)), alignment.above, graph.up, graph.down)
         sweep(range(len(layers) - 1, -1, -1), alignment.below, graph.down, graph.up)
     for layer, offset in zip(layers, offsets, strict=True):
-        _fit(layer, offset, [_settled(v, graph, alignment, x) for v in layer], weight, x)
+        _fit(layer, offset, [fixed.get(v) or _settled(v, graph, alignment, x) for v in layer], weight, x)
     _straighten(graph, alignment, offsets, x)
     return np.array(x)
+
+
+def _fixed(
+    graph: LayeredGraph, spine: list[bool], offsets: list[list[float]], wrapped: list[bool]
+) -> dict[int, float]:  # fmt: skip
+    """Wishes that never change: the spine at 0, wrapped rows packed against it on the side where most rows are."""
+    fixed = {v: 0.0 for v, on in enumerate(spine) if on}
+    rows = [
+        (layer, offset)
+        for layer, offset in zip(graph.layers, offsets, strict=True)
+        if any(v < graph.boxes and wrapped[v] for v in layer)
+    ]
+    before = sum(spine[layer[-1]] for layer, _ in rows) >= sum(spine[layer[0]] for layer, _ in rows)
+    for layer, offset in rows:
+        end = offset[-1] if before else offset[0]
+        gap = 0.0 if any(spine[v] for v in layer) else (-COLUMN_GAP if before else COLUMN_GAP)
+        fixed.update({v: o - end + gap for v, o in zip(layer, offset, strict=True) if v < graph.boxes and wrapped[v]})
+    return fixed
 
 
 def _straighten(graph: LayeredGraph, alignment: Alignment, offsets: list[list[float]], x: list[float]) -> None:
@@ -162,9 +193,10 @@ def _straighten(graph: LayeredGraph, alignment: Alignment, offsets: list[list[fl
             reach_right[u] = reach_left[v] = offset[i] - offset[i - 1]
 
     def settle(run: list[int], low: float, high: float) -> None:
-        middle = sorted(x[v] for v in run)[len(run) // 2]
-        for v in run:
-            x[v] = min(high, max(low, middle))
+        at = min(high, max(low, sorted(x[v] for v in run)[len(run) // 2]))
+        if all(abs(x[v] - at) <= FURTHEST for v in run):
+            for v in run:
+                x[v] = at
 
     heads = [v for v in range(len(x)) if alignment.above[v] < 0 <= alignment.below[v] and not alignment.spine[v]]
     for head in heads + heads[::-1]:  # once more, since chains give way to each other

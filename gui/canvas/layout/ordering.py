@@ -17,43 +17,54 @@ TRANSPOSE_WIDTH = 200  # wider layers keep their barycentre order
 TRANSPOSE_PAIRS = 400
 
 
-def layered_graph(rank: Ints, source: Ints, target: Ints, net: Ints) -> LayeredGraph:
+def layered_graph(rank: Ints, source: Ints, target: Ints, net: Ints, bus: Ints, net_count: int) -> LayeredGraph:
     """Put one trunk of dummies under every net, down to the layer above its last target.
 
-    Edges must point to a lower layer and be distinct by (net, target).
+    Edges must point to a lower layer and be distinct by (net, target). Those with a `bus` share a trunk that begins
+    below the highest of their sources and ends in their target; it is a net of its own, numbered from `net_count` on.
     """
     count = len(rank)
-    nets, first, which = np.unique(net, return_index=True, return_inverse=True)
-    net_source = source[first]
-    top = rank[net_source]
-    bottom = np.zeros(len(nets), np.int64)
+    trunk = np.where(bus >= 0, net_count + bus, net)
+    trunks, first, which = np.unique(trunk, return_index=True, return_inverse=True)
+    gathers = trunks >= net_count
+    trunk_source, trunk_target = source[first], target[first]
+    top = np.full(len(trunks), np.iinfo(np.int64).max)
+    np.minimum.at(top, which, rank[source])
+    bottom = np.zeros(len(trunks), np.int64)
     np.maximum.at(bottom, which, rank[target])
 
     length = np.maximum(bottom - top - 1, 0)
-    offset = np.concatenate([[0], np.cumsum(length)])
-    total = int(offset[-1])
-    owner = np.repeat(np.arange(len(nets)), length)
-    dummies = count + np.arange(total)
-    dummy_layer = np.arange(total) - offset[owner] + top[owner] + 1
+    offset = count + np.concatenate([[0], np.cumsum(length)])
+    owner = np.repeat(np.arange(len(trunks)), length)
+    dummies = count + np.arange(len(owner))
+    dummy_layer = dummies - offset[owner] + top[owner] + 1
 
-    trunk_top = np.where(dummy_layer == top[owner] + 1, net_source[owner], dummies - 1)
-    tap = count + offset[which] + rank[target] - top[which] - 2
-    tap_top = np.where(rank[target] == top[which] + 1, source, tap)
+    begins = dummy_layer == top[owner] + 1
+    continued = ~(begins & gathers[owner])
+    above = np.where(begins, trunk_source[owner], dummies - 1)[continued]
+    ends = np.flatnonzero(gathers & (length > 0))
+    first_of = offset[which] - top[which]
+    leaves = np.where((bus >= 0) | (rank[target] == top[which] + 1), source, first_of + rank[target] - 2)
+    enters = np.where((bus < 0) | (rank[source] + 1 == bottom[which]), target, first_of + rank[source])
 
     layer = np.concatenate([rank, dummy_layer])
-    edge_top = np.concatenate([trunk_top, tap_top])
-    edge_bottom = np.concatenate([dummies, target])
-    vertices = count + total
+    edge_top = np.concatenate([above, offset[ends + 1] - 1, leaves])
+    edge_bottom = np.concatenate([dummies[continued], trunk_target[ends], enters])
+    gathered = np.full(net_count, -1)
+    gathered[net[bus >= 0]] = trunk[bus >= 0]
     return LayeredGraph(
         boxes=count,
         layer=layer,
-        layers=grouped(int(layer.max()) + 1, layer, np.arange(vertices)),
-        up=grouped(vertices, edge_bottom, edge_top),
-        down=grouped(vertices, edge_top, edge_bottom),
+        layers=grouped(int(layer.max()) + 1, layer, np.arange(len(layer))),
+        up=grouped(len(layer), edge_bottom, edge_top),
+        down=grouped(len(layer), edge_top, edge_bottom),
         edge_top=edge_top,
         edge_bottom=edge_bottom,
-        edge_net=np.concatenate([nets[owner], net]),
-        dummy_net=nets[owner],
+        edge_net=np.concatenate([trunks[owner[continued]], trunks[ends], net]),
+        edge_number=np.concatenate([np.full(len(edge_top) - len(net), -1), np.arange(len(net))]),
+        dummy_net=trunks[owner],
+        dummy_source=trunk_source[owner],
+        bus=gathered,
     )
 
 

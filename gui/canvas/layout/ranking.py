@@ -27,16 +27,23 @@ class Ranks:
     height: Ints
 
 
-def ranks(count: int, source: Ints, target: Ints, net: Ints) -> Ranks:
+def ranks(count: int, source: Ints, target: Ints, net: Ints, pin: Ints, least: Ints | None = None) -> Ranks:
     """Longest path, then one reverse sweep that shortens trunks.
+
+    Boxes with a `pin` get a layer of their own above (-1) or below (1) all others. A box with a `least` rank, which is
+    not -1, is not moved above it and stays there.
 
     A tensor is drawn as one trunk down to its last consumer. Moving a box down to its first consumer shrinks
     the trunks of its outputs and may grow those of its inputs; it moves when that does not lengthen the sum,
     so constants, cached states and shape arithmetic end up beside whoever needs them.
     """
     heads = grouped(count, source, target)
-    order, rank = _longest_paths(count, heads, target)
+    lowest_allowed = np.where(pin < 0, 0, int((pin < 0).any()))
+    if least is not None:
+        lowest_allowed = np.maximum(lowest_allowed, least)
+    order, rank = _longest_paths(count, heads, target, lowest_allowed.tolist())
     depth = np.array(rank, np.int64)
+    stays = ((pin != 0) | (least >= 0 if least is not None else False)).tolist()
 
     nets = int(net.max()) + 1 if len(net) else 0
     last = np.zeros(nets, np.int64)
@@ -45,7 +52,7 @@ def ranks(count: int, source: Ints, target: Ints, net: Ints) -> Ranks:
     outputs = [len(set(nets_out)) for nets_out in grouped(count, source, net)]
     inputs = grouped(count, target, net)
     for v in reversed(order):
-        if not heads[v]:
+        if not heads[v] or stays[v]:
             continue
         lowest = min([rank[head] for head in heads[v]]) - 1
         moved = lowest - rank[v]
@@ -58,13 +65,16 @@ def ranks(count: int, source: Ints, target: Ints, net: Ints) -> Ranks:
             for t in nets_in:
                 if trunk_end[t] < lowest:
                     trunk_end[t] = lowest
-    return Ranks(np.array(rank, np.int64), depth, _heights(count, heads, order))
+    final = np.array(rank, np.int64)
+    if (pin > 0).any():
+        final[pin > 0] = final[pin <= 0].max(initial=-1) + 1
+    return Ranks(final, depth, _heights(count, heads, order))
 
 
-def _longest_paths(count: int, heads: list[list[int]], target: Ints) -> tuple[list[int], list[int]]:
-    """Topological order and longest path from a root of an acyclic graph."""
+def _longest_paths(count: int, heads: list[list[int]], target: Ints, least: list[int]) -> tuple[list[int], list[int]]:
+    """Topological order and longest path from a root of an acyclic graph, no rank below the one given."""
     waiting = np.bincount(target, minlength=count).tolist()
-    rank = [0] * count
+    rank = least[:]
     order = [v for v in range(count) if not waiting[v]]
     for v in order:
         below = rank[v] + 1

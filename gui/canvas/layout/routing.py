@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gui.canvas.layout.types import Bools, Floats, Ints, LayeredGraph, LayoutInput
+from gui.canvas.layout.types import Bools, Floats, Ints, LayeredGraph, Level
 
-CHANNEL = 28.0  # least height between two layers in which lines may slant
-LABEL_BAND = 15.0  # straight part below a layer whose outputs carry labels
+CHANNEL = 26.0  # least height between two layers in which lines may slant
 LABEL_OFFSET = 6.0
+LABEL_GAP = 6.0  # between a label and the next line of the box
 PORT_STEP = 14.0
 PORT_MARGIN = 8.0
 LANE_GAP = 18.0
@@ -25,6 +25,7 @@ class Lines:
     segment_back: Bools
     arrows: Floats
     arrow_net: Ints
+    arrow_target: Ints
     arrow_back: Bools
     labels: Floats
     label_net: Ints
@@ -39,36 +40,46 @@ class Bands:
     slant: Floats
 
 
-def bands(graph: LayeredGraph, data: LayoutInput, x: Floats) -> Bands:
+def bands(graph: LayeredGraph, level: Level, x: Floats) -> Bands:
     """Heights of layers and of the channels between them, which grow with the number and span of bends."""
     count = len(graph.layers)
     height = np.zeros(count)
-    np.maximum.at(height, graph.layer[: graph.boxes], data.height)
+    np.maximum.at(height, graph.layer[: graph.boxes], level.height)
     upper = graph.layer[graph.edge_top]
     span = np.abs(x[graph.edge_top] - x[graph.edge_bottom])
     bends = np.bincount(upper[span > 1.0], minlength=count)
     widest = np.zeros(count)
     np.maximum.at(widest, upper, span)
-    labelled = (graph.edge_top < graph.boxes) & (data.label_width[graph.edge_net] > 0)
-    band = np.where(np.bincount(upper[labelled], minlength=count) > 0, LABEL_BAND, 0.0)
-    slants = CHANNEL + np.minimum(54.0, 3.0 * bends) + np.clip((widest - 240.0) * 0.05, 0.0, 900.0)
+    from_box = (graph.edge_top < graph.boxes) & (graph.edge_net < len(level.label_along))
+    band = np.zeros(count)
+    np.maximum.at(band, upper[from_box], level.label_along[graph.edge_net[from_box]])
+    slants = CHANNEL + np.minimum(54.0, 3.0 * bends) + np.clip((widest - 400.0) * 0.04, 0.0, 900.0)
     top = np.concatenate([[0.0], np.cumsum(height + band + np.rint(slants))])[:count]
     return Bands(top, top + height, top + height + band)
 
 
-def route(graph: LayeredGraph, data: LayoutInput, x: Floats, layers: Bands) -> Lines:
-    """Lines of all edges of the layered graph; `x` is the middle of every vertex."""
+def route(graph: LayeredGraph, level: Level, edges: Ints, x: Floats, layers: Bands) -> Lines:
+    """Lines of all edges of the layered graph.
+
+    Parameters
+    ----------
+    edges
+        The level's edge behind each `edge_number` of the graph.
+    x
+        Anchors of the boxes and places of the dummies.
+    """
     boxes, upper, lower = graph.boxes, graph.edge_top, graph.edge_bottom
     top_x, bottom_x = x[upper].copy(), x[lower].copy()
-    _spread_outputs(graph, data, x, top_x)
-    _spread_inputs(graph, data, x, top_x, bottom_x)
+    _spread_outputs(graph, level, x, top_x)
+    _spread_inputs(graph, level, x, top_x, bottom_x)
+    _keep_ports(graph, level, edges, x, top_x, bottom_x)
     slant_top = layers.slant[graph.layer[upper]]
     slant_bottom = layers.top[graph.layer[lower]]
 
     slants = np.stack([top_x, slant_top, bottom_x, slant_bottom], 1)
     from_box = np.flatnonzero(upper < boxes)
     source = upper[from_box]
-    box_bottom = layers.top[graph.layer[source]] + data.height[source]
+    box_bottom = layers.top[graph.layer[source]] + level.height[source]
     stubs = np.stack([top_x[from_box], box_bottom, top_x[from_box], slant_top[from_box]], 1)
     dummies = np.arange(boxes, len(x))
     layer = graph.layer[dummies]
@@ -79,13 +90,14 @@ def route(graph: LayeredGraph, data: LayoutInput, x: Floats, layers: Bands) -> L
         np.concatenate([graph.edge_net, graph.edge_net[from_box], graph.dummy_net]),
     )
     into_box = lower < boxes
-    labels, label_net = _labels(graph, data, top_x, layers)
+    labels, label_net = _labels(graph, level, top_x, layers)
     return Lines(
         segments=segments,
         segment_net=segment_net,
         segment_back=np.zeros(len(segments), bool),
         arrows=np.stack([bottom_x[into_box], slant_bottom[into_box]], 1),
         arrow_net=graph.edge_net[into_box],
+        arrow_target=lower[into_box],
         arrow_back=np.zeros(int(into_box.sum()), bool),
         labels=labels,
         label_net=label_net,
@@ -109,17 +121,18 @@ def merge_vertical(segments: Floats, net: Ints) -> tuple[Floats, Ints]:
     return np.concatenate([joined, segments[~vertical]]), np.concatenate([owner[first], net[~vertical]])
 
 
-def _spread_inputs(graph: LayeredGraph, data: LayoutInput, x: Floats, top_x: Floats, bottom_x: Floats) -> None:
+def _spread_inputs(graph: LayeredGraph, level: Level, x: Floats, top_x: Floats, bottom_x: Floats) -> None:
     """Give each edge into a box its own place on the top side, left to right as the edges come."""
     edges = np.flatnonzero(graph.edge_bottom < graph.boxes)
     box = graph.edge_bottom[edges]
     order = np.lexsort((top_x[edges], box))
     edges, box = edges[order], box[order]
-    bottom_x[edges] = x[box] + _port_offsets(box, np.abs(top_x[edges] - x[box]), data.width)
+    steps = np.full(len(edges), PORT_STEP)
+    bottom_x[edges] = x[box] + _port_offsets(box, steps, np.abs(top_x[edges] - x[box]), level.width)
 
 
-def _spread_outputs(graph: LayeredGraph, data: LayoutInput, x: Floats, top_x: Floats) -> None:
-    """Give each net of a box its own place on the bottom side, left to right as the nets go."""
+def _spread_outputs(graph: LayeredGraph, level: Level, x: Floats, top_x: Floats) -> None:
+    """Give each net of a box its own place on the bottom side, left to right as the nets go, with room for labels."""
     edges = np.flatnonzero(graph.edge_top < graph.boxes)
     if not len(edges):
         return
@@ -130,40 +143,74 @@ def _spread_outputs(graph: LayeredGraph, data: LayoutInput, x: Floats, top_x: Fl
     bend = np.full(len(nets), np.inf)
     np.minimum.at(bend, which, np.abs(x[graph.edge_bottom[edges]] - x[graph.edge_top[edges]]))
     order = np.lexsort((mean, box))
+    label = np.append(level.label_across, 0.0)[np.minimum(nets, len(level.label_across))]  # a bus has none
+    steps = np.maximum(PORT_STEP, np.where(label > 0, label + LABEL_OFFSET + LABEL_GAP, 0.0))
     offset = np.zeros(len(nets))
-    offset[order] = _port_offsets(box[order], bend[order], data.width)
+    offset[order] = _port_offsets(box[order], steps[order], bend[order], level.width)
     top_x[edges] = x[graph.edge_top[edges]] + offset[which]
 
 
-def _port_offsets(box: Ints, bend: Floats, width: Floats) -> Floats:
+def _port_offsets(box: Ints, step: Floats, bend: Floats, width: Floats) -> Floats:
     """Offsets from the middle of each box for its ports; `box` is grouped, `bend` says how far each line leads aside.
 
-    The straightest line of a box, if it is nearly straight, keeps the middle, so that chains have no kinks.
+    A port is `step` away from the next one, or less where the box is too narrow. The straightest line of a box, if it
+    is nearly straight, keeps the middle, so that chains have no kinks.
     """
     if not len(box):
         return np.zeros(0)
     starts = np.flatnonzero(np.r_[True, box[1:] != box[:-1]])
     sizes = np.diff(np.r_[starts, len(box)])
     group = np.repeat(np.arange(len(starts)), sizes)
-    index = np.arange(len(box)) - starts[group]
+    place = np.cumsum(step) - step
+    place -= place[starts][group]
+    half = width[box[starts]] / 2 - PORT_MARGIN
+    extent = place[starts + sizes - 1]
+    tight = extent > 2 * half  # labels find no room: evenly then
+    place = np.where(tight[group], (np.arange(len(box)) - starts[group]) * PORT_STEP, place)
+    extent = np.where(tight, (sizes - 1) * PORT_STEP, extent)
     straightest = np.minimum.reduceat(bend, starts)
-    at_pivot = bend == straightest[group]
-    pivot = np.minimum.reduceat(np.where(at_pivot, index, len(box)), starts)
-    centre = np.where(straightest < PORT_STEP, pivot, (sizes - 1) / 2)
-    reach = np.maximum(np.maximum(centre, sizes - 1 - centre), 1.0)
-    room = (width[box[starts]] / 2 - PORT_MARGIN) / reach
-    step = np.minimum(PORT_STEP, np.maximum(room, 0.0))
-    offsets: Floats = (index - centre[group]) * step[group]
+    index = np.arange(len(box))
+    pivot = np.minimum.reduceat(np.where(bend == straightest[group], index, len(box)), starts)
+    centre = np.where(straightest < PORT_STEP, place[pivot], extent / 2)
+    reach = np.maximum(np.maximum(centre, extent - centre), 1.0)
+    shrink = np.clip(half / reach, 0.0, 1.0)
+    offsets: Floats = (place - centre[group]) * shrink[group]
     return offsets
 
 
-def _labels(graph: LayeredGraph, data: LayoutInput, top_x: Floats, layers: Bands) -> tuple[Floats, Ints]:
-    """A label right below each box, beside its rightmost line that has one: there is room kept for it, and no line."""
-    edges = np.flatnonzero((graph.edge_top < graph.boxes) & (data.label_width[graph.edge_net] > 0))
-    edges = edges[np.lexsort((-top_x[edges], graph.edge_top[edges]))]
-    source, first = np.unique(graph.edge_top[edges], return_index=True)
+def _keep_ports(
+    graph: LayeredGraph, level: Level, edges: Ints, x: Floats, top_x: Floats, bottom_x: Floats
+) -> None:  # fmt: skip
+    """Ends whose place on a frame is given by what goes on inside."""
+    numbered = np.flatnonzero(graph.edge_number >= 0)
+    number = edges[graph.edge_number[numbered]]
+    port = level.target_port[number]
+    ends = ~np.isnan(port) & (graph.edge_bottom[numbered] < graph.boxes)
+    bottom_x[numbered[ends]] = x[graph.edge_bottom[numbered[ends]]] + port[ends]
+    if np.isnan(level.source_port).all():
+        return
+    given = np.flatnonzero(~np.isnan(level.source_port))
+    port_of = dict(zip(level.net[given].tolist(), level.source_port[given].tolist(), strict=True))
+    for edge in np.flatnonzero(graph.edge_top < graph.boxes).tolist():
+        port_at = port_of.get(int(graph.edge_net[edge]))
+        if port_at is not None:
+            top_x[edge] = x[graph.edge_top[edge]] + port_at
+
+
+def _labels(graph: LayeredGraph, level: Level, top_x: Floats, layers: Bands) -> tuple[Floats, Ints]:
+    """A label right below its box, beside its line, as far as there is room before the box's next line."""
+    edges = np.flatnonzero(graph.edge_top < graph.boxes)
+    edges = edges[graph.edge_net[edges] < len(level.label_across)]
+    nets, first = np.unique(graph.edge_net[edges], return_index=True)
     edges = edges[first]
-    layer = graph.layer[source]
-    bottom = layers.top[layer] + data.height[source]
-    places = np.stack([top_x[edges] + LABEL_OFFSET, (bottom + layers.slant[layer]) / 2 + 1.0], 1)
-    return places, graph.edge_net[edges]
+    edges = edges[np.lexsort((top_x[edges], graph.edge_top[edges]))]
+    nets, source = graph.edge_net[edges], graph.edge_top[edges]
+    following = np.full(len(edges), np.inf)
+    same = source[1:] == source[:-1]
+    following[:-1][same] = top_x[edges[1:]][same]
+    across = level.label_across[nets]
+    kept = (across > 0) & (top_x[edges] + LABEL_OFFSET + across < following)
+    edges, nets, source = edges[kept], nets[kept], source[kept]
+    bottom = layers.top[graph.layer[source]] + level.height[source]
+    places = np.stack([top_x[edges] + LABEL_OFFSET, (bottom + layers.slant[graph.layer[source]]) / 2 + 1.0], 1)
+    return places, nets

@@ -24,6 +24,11 @@ class LayoutInput:
         Box indices and net index of every edge, shape (e,). All edges of a net have the same source.
     label_width
         Width in px of the label beside each net, shape (k,); 0 where there is none.
+    parent
+        The frame each box stands in, an index into the boxes, or -1 for none, shape (n,); None where no box is a
+        frame. A frame stands before what is in it, and its size is found by the layout.
+    horizontal
+        Whether the flow goes to the right instead of down.
     """
 
     width: Floats
@@ -32,6 +37,8 @@ class LayoutInput:
     target: Ints
     net: Ints
     label_width: Floats
+    parent: Ints | None = None
+    horizontal: bool = False
 
 
 @dataclass(slots=True)
@@ -52,6 +59,67 @@ class Layout:
         Left end (x) and middle (y) of each label that has room, and its net.
     size
         Width and height of the whole drawing.
+    width, height
+        Box sizes, shape (n,): those given, and those of the frames.
+    bus
+        The bus each net runs into, shape (k,): -1, or the number that the bus's segments have as their net. A bus is
+        the one line in which many tensors reach one box.
+    """
+
+    x: Floats
+    y: Floats
+    width: Floats
+    height: Floats
+    rank: Ints
+    segments: Floats
+    segment_net: Ints
+    segment_back: Bools
+    arrows: Floats
+    arrow_net: Ints
+    arrow_back: Bools
+    labels: Floats
+    label_net: Ints
+    bus: Ints
+    size: tuple[float, float]
+    stats: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Level:
+    """What stands side by side in one frame: one layered drawing, its flow always downwards.
+
+    Attributes
+    ----------
+    width, height, source, target, net
+        As in `LayoutInput`; edges are distinct by (net, target).
+    anchor
+        Where the lines of each box meet it unless told otherwise, from its left side, shape (n,).
+    source_port, target_port
+        Place of each edge's ends from the anchor, shape (e,); NaN where it is free.
+    pin
+        -1 for boxes that stand above all others, 1 for those below, else 0, shape (n,).
+    label_across, label_along
+        Room that each net's label takes beside and along its line, shape (k,); 0 where there is none.
+    """
+
+    width: Floats
+    height: Floats
+    source: Ints
+    target: Ints
+    net: Ints
+    anchor: Floats
+    source_port: Floats
+    target_port: Floats
+    pin: Ints
+    label_across: Floats
+    label_along: Floats
+
+
+@dataclass(slots=True)
+class Drawing:
+    """A level laid out: places of its boxes, its lines and labels, from (0, 0) on.
+
+    `spine` is where the straight main path runs. `net` of a line that is a bus is `k` or more.
     """
 
     x: Floats
@@ -62,11 +130,14 @@ class Layout:
     segment_back: Bools
     arrows: Floats
     arrow_net: Ints
+    arrow_target: Ints
     arrow_back: Bools
     labels: Floats
     label_net: Ints
+    bus: Ints
     size: tuple[float, float]
-    stats: dict[str, float] = field(default_factory=dict)
+    spine: float
+    stats: dict[str, float]
 
 
 @dataclass(slots=True)
@@ -83,10 +154,12 @@ class LayeredGraph:
         Vertices of every layer, left to right.
     up, down
         Neighbours of every vertex in the layer above and below.
-    edge_top, edge_bottom, edge_net
-        The edges, shape (E,).
-    dummy_net
-        Net of every dummy, shape (N - n,).
+    edge_top, edge_bottom, edge_net, edge_number
+        The edges, shape (E,); the number is that of the graph's edge whose end this is, -1 for the rest of a trunk.
+    dummy_net, dummy_source
+        Net of every dummy and the box it comes from, shape (N - n,).
+    bus
+        The bus each net takes, shape (k,), as in `Layout`.
     """
 
     boxes: int
@@ -97,4 +170,7 @@ class LayeredGraph:
     edge_top: Ints
     edge_bottom: Ints
     edge_net: Ints
+    edge_number: Ints
     dummy_net: Ints
+    dummy_source: Ints
+    bus: Ints
