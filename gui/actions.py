@@ -60,6 +60,7 @@ COMMANDS = (
     Command("find", "Edit", "&Find…", lambda w: w.search.start(), [Key.Find], _has_model),
     Command("find_next", "Edit", "Find &Next", lambda w: w.search.next(), ["F3"], _has_model),
     Command("find_previous", "Edit", "Find &Previous", lambda w: w.search.previous(), ["Shift+F3"], _has_model),
+    Command("list_matches", "Edit", "&List Matches", lambda w: w.list_matches(), ["Ctrl+Shift+F"], _has_model),
     Command("copy_name", "Edit", "&Copy Name", lambda w: w.copy_name(), ["Ctrl+Shift+C"],
             lambda w: w.document.selection is not None, separated=True),
     Command("clear_selection", "Edit", "Clear &Selection", lambda w: w.document.select(None), (),
@@ -79,7 +80,9 @@ COMMANDS = (
     _theme("dark", "Dark Theme"),
     Command("reset_layout", "View", "R&eset Layout", lambda w: w.reset_layout(), separated=True),
 
-    Command("back", "Go", "&Back", lambda w: w.document.back(), [Key.Back], lambda w: w.document.can_go_back),
+    Command("quick_open", "Go", "Go to &Anything…", lambda w: w.quick_open(), ["Ctrl+P"], _has_model),
+    Command("back", "Go", "&Back", lambda w: w.document.back(), [Key.Back], lambda w: w.document.can_go_back,
+            separated=True),
     Command("forward", "Go", "&Forward", lambda w: w.document.forward(), [Key.Forward],
             lambda w: w.document.can_go_forward),
     Command("outer", "Go", "&Enclosing Graph", lambda w: w.show_outer_graph(), ["Alt+Up"],

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from gui.document import Document
+from gui.panes.find import FindPane
 from gui.panes.initializers import InitializersPane
 from gui.panes.order import OrderPane
 from gui.panes.problems import ProblemsPane
@@ -45,6 +46,7 @@ PANES = (
     PaneSpec("tensor", "Tensor", RIGHT, TensorPane),
     PaneSpec("shapes", "Shapes", BOTTOM, ShapesPane),
     PaneSpec("problems", "Problems", BOTTOM, ProblemsPane),
+    PaneSpec("find", "Find", BOTTOM, FindPane),
     PaneSpec("run", "Run", BOTTOM, RunPane),
     PaneSpec("timings", "Timings", BOTTOM, TimingsPane),
 )

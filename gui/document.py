@@ -16,6 +16,7 @@ from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.graph.types import Type
 from engine.opening import open_model
 from gui.errors import explain
+from gui.finder import Finder
 from gui.history import History, Place
 from gui.index import ModelIndex
 from gui.jobs import Function, Job, JobRunner, Task
@@ -44,7 +45,7 @@ class RunState:
 
 
 class Document(QObject):
-    """One model and what is being looked at.
+    """One model and what is being looked at. `finder` searches it.
 
     Signals: `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
     `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
@@ -78,6 +79,7 @@ class Document(QObject):
         self.providers: list[str] = []
         self.dims: dict[str, int] = {}
         self.jobs = JobRunner(self)
+        self.finder = Finder(self)
         self._history = History()
         self._foreground: list[Job] = []
         self._loading: Job | None = None

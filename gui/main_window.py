@@ -36,7 +36,7 @@ from gui.document import Document
 from gui.errors import environment
 from gui.panes.problems import ProblemsPane
 from gui.panes.run import RunPane
-from gui.search import find
+from gui.quick_open import QuickOpen
 from gui.settings import STATE_VERSION, Settings
 from gui.status_bar import StatusBar
 from gui.theme import Theme, on_theme, theme_manager
@@ -120,9 +120,9 @@ class MainWindow(QMainWindow):
         for signal in (document.model_changed, document.graph_changed, document.selection_changed,
                        document.history_changed, document.busy_changed):  # fmt: skip
             signal.connect(self._refresh)
-        self.search.query_changed.connect(self._search)
-        self.search.found.connect(document.select)
-        document.find_requested.connect(self.search.edit.setText)
+        document.finder.found.connect(self._show_matches)
+        document.find_requested.connect(self._find)
+        self.search.list_wanted.connect(self.list_matches)
         self.toolbar.colors.chosen.connect(self.set_color_mode)
         self.toolbar.theme.clicked.connect(self.toggle_theme)
         self.canvas.view_changed.connect(self._show_zoom)
@@ -173,7 +173,6 @@ class MainWindow(QMainWindow):
         if self._watcher.files():
             self._watcher.removePaths(self._watcher.files())
         self._watcher.addPath(path)
-        self._search(self.search.edit.text())
 
     @Slot(str)
     def _file_changed(self, path: str) -> None:
@@ -280,12 +279,26 @@ class MainWindow(QMainWindow):
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 
+    @Slot()
+    def list_matches(self) -> None:
+        """Bring the list of all matches to the front."""
+        self.docks["find"].show()
+        self.docks["find"].raise_()
+
     @Slot(str)
-    def _search(self, query: str) -> None:
-        model = self.document.model
-        results = find(query, model, self.document.graph) if model is not None else []
-        self.search.set_results(results)
-        self.canvas.highlight(results)
+    def _find(self, query: str) -> None:
+        self.search.edit.setText(query)
+        self.list_matches()
+
+    @Slot()
+    def _show_matches(self) -> None:
+        items = self.document.finder.items
+        self.canvas.highlight(items)
+        self.docks["find"].setWindowTitle(f"Find  {len(items):,}" if items else "Find")
+
+    def quick_open(self) -> None:
+        """Ask for a name and go there."""
+        QuickOpen(self.document, self.actions_by_name.values(), self).open_over(self)
 
     # Keeping up
 

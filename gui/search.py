@@ -1,108 +1,108 @@
-"""Finding nodes and tensors: a small query language and its matcher. Knows no Qt.
+"""Finding nodes and tensors: the query language and its search over a whole model. Knows no Qt.
 
-All terms of a query must match. A plain word, or several in quotes, is looked for in names and operators; ``op:Conv``,
-``name:attn``, ``dtype:f16`` and ``shape:*×64×*`` ask one thing each, the operator and the shape as a whole, with ``*``
-for anything. Case doesn't matter.
+All terms of a query must match, in any order; case doesn't matter.
+
+    words "two words" /regex/          in names and operators
+    op:Conv  op:*pool*|relu            the operator, as a whole; * stands for anything, | for either
+    name:attn  tensor:mask  module:layers.0
+    shape:1x64x*  dtype:int8           of a tensor, or of a node's outputs
+    attr:axis=-1  attr:group>1         attributes, those at their default included
+    size:>1MiB  is:constant            see `gui.search_fields.KINDS`
+    provider:CPU  time:>1ms  err:>1e-3 of the last run
+    -op:Constant                       anything but
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from fnmatch import translate
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from engine.graph.ir import Graph, Model, Node, Tensor
-from engine.graph.types import TensorType
-from gui.text import shape_text
+from engine.graph.ir import Graph, Model
+from gui.search_fields import FIELDS, RUN_FIELDS, Item, QueryError, Term, Test
 
-Item: TypeAlias = "Node | Tensor"
-Test: TypeAlias = Callable[["Node | Tensor"], bool]
+if TYPE_CHECKING:
+    from gui.document import RunState
 
-FIELDS = ("op", "name", "dtype", "shape")
-_TERM = re.compile(r'(?:(?P<field>\w+):)?(?:"(?P<quoted>[^"]*)"?|(?P<word>\S+))')
+CHECK_EVERY = 512  # items between two questions whether to go on
+
+_TERM = re.compile(
+    r"(?P<minus>-)?(?:(?P<field>\w+):)?"
+    r'(?:"(?P<quoted>[^"]*)"?|/(?P<regex>(?:\\.|[^/\\])+)/(?=\s|$)|(?P<word>(?:"[^"]*"?|[^\s"])+))'
+)
 
 
-def find(query: str, model: Model, first: Graph | None = None) -> list[Item]:
-    """Nodes in run order, then tensors, that match; those of the graph `first` before those of the others."""
-    tests = parse(query)
-    if not tests:
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a line of text asks for. `error` says in words what is wrong with it; `needs_run` whether a run changes it.
+
+    A test answers None for what it does not apply to, such as the operator of a tensor; that passes neither as it
+    stands nor negated.
+    """
+
+    tests: tuple[tuple[Test, bool], ...] = ()
+    error: str = ""
+    needs_run: bool = False
+
+    def matches(self, item: Item) -> bool:
+        """Whether a node or tensor passes all tests."""
+        for test, wanted in self.tests:
+            answer = test(item)
+            if answer is None or answer is not wanted:
+                return False
+        return True
+
+
+def parse(text: str, run: RunState | None = None) -> Query:
+    """The query that a text stands for; `run` answers for provider, time and err."""
+    tests: list[tuple[Test, bool]] = []
+    needs_run = False
+    for match in _TERM.finditer(text):
+        name = (match["field"] or "").casefold()
+        term = _term(match)
+        if name not in FIELDS:
+            term = Term(f"{match['field']}:{term.text}", term.form)
+            name = ""
+        if not term.text:
+            continue
+        needs_run |= name in RUN_FIELDS
+        try:
+            tests.append((FIELDS[name](term, run), not match["minus"]))
+        except QueryError as error:
+            return Query(error=f"{match[0].strip()}: {error}", needs_run=needs_run)
+    return Query(tuple(tests), needs_run=needs_run)
+
+
+def _term(match: re.Match[str]) -> Term:
+    for form in ("quoted", "regex", "word"):
+        if match[form] is not None:
+            return Term(match[form], form)
+    return Term("", "word")
+
+
+def find(
+    query: str | Query, model: Model, first: Graph | None = None, check: Callable[[], None] = lambda: None
+) -> list[Item]:
+    """Nodes in run order, then tensors, that match; those of the graph `first` before those of the others.
+
+    `check` is called now and then and may raise.
+    """
+    if isinstance(query, str):
+        query = parse(query)
+    if not query.tests:
         return []
+    found = []
     graphs = sorted(model.graph.walk(), key=lambda graph: graph is not first)
-    return [item for graph in graphs for item in _items(graph) if all(test(item) for test in tests)]
-
-
-def parse(query: str) -> list[Test]:
-    """The tests that a query stands for."""
-    tests = []
-    for term in _TERM.finditer(query):
-        field = (term["field"] or "").casefold()
-        words = (term["quoted"] if term["quoted"] is not None else term["word"]).casefold()
-        if field not in FIELDS:
-            words = f"{field}:{words}" if field else words
-            field = ""
-        if words:
-            tests.append(_TESTS[field](words))
-    return tests
+    for count, item in enumerate(item for graph in graphs for item in _items(graph)):
+        if count % CHECK_EVERY == 0:
+            check()
+        if query.matches(item):
+            found.append(item)
+    return found
 
 
 def _items(graph: Graph) -> Iterator[Item]:
     yield from graph.order
     yield from (node for node in graph.nodes if node.index < 0)
     yield from graph.tensors.values()
-
-
-def _text_test(words: str) -> Test:
-    def test(item: Item) -> bool:
-        if words in item.name.casefold():
-            return True
-        return isinstance(item, Node) and words in item.qualified_op.casefold()
-
-    return test
-
-
-def _name_test(words: str) -> Test:
-    return lambda item: words in item.name.casefold()
-
-
-def _op_test(words: str) -> Test:
-    matches = _glob(words)
-    return lambda item: isinstance(item, Node) and (matches(item.op_type) or matches(item.qualified_op))
-
-
-def _dtype_test(words: str) -> Test:
-    def test(item: Item) -> bool:
-        dtypes = [tensor.dtype for tensor in _tensors(item)]
-        return any(dtype and words in (dtype.short.casefold(), dtype.name.casefold()) for dtype in dtypes)
-
-    return test
-
-
-def _shape_test(words: str) -> Test:
-    matches = _glob(re.sub(r"(?<=[\w*?)])[x,](?=[\w*?(])", "×", words))
-
-    def test(item: Item) -> bool:
-        return any(matches(text) for tensor in _tensors(item) for text in _shape_texts(tensor))
-
-    return test
-
-
-def _shape_texts(tensor: Tensor) -> Iterator[str]:
-    for value_type in (tensor.stored_type, tensor.inferred_type):
-        if isinstance(value_type, TensorType) and value_type.shape is not None:
-            yield shape_text(value_type.shape)
-
-
-def _tensors(item: Item) -> list[Tensor]:
-    """What decides the shape of an item: the tensor itself, or a node's outputs."""
-    return [item] if isinstance(item, Tensor) else [t for t in item.outputs if t is not None]
-
-
-def _glob(pattern: str) -> Callable[[str], bool]:
-    match = re.compile(translate(pattern), re.IGNORECASE).match
-    return lambda text: match(text) is not None
-
-
-_TESTS: dict[str, Callable[[str], Test]] = {
-    "": _text_test, "op": _op_test, "name": _name_test, "dtype": _dtype_test, "shape": _shape_test,
-}  # fmt: skip

@@ -35,7 +35,7 @@ class ToolBar(QToolBar):
         self.setMovable(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.toggleViewAction().setEnabled(False)
-        self.search = SearchBox()
+        self.search = SearchBox(window.document.finder)
         self.colors = Segments(COLOR_MODES, "Colour by")
         label = QLabel("Colour by")
         label.setProperty("role", "muted")

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QWidget
+
+from gui.finder import Finder
+from gui.widgets.tips import plain_tip
+
+HELP = """Words, "in quotes" or /a regex/ that names or operators hold, and
+op:Conv   op:*pool*|relu   name:attn   tensor:mask   module:layers.0
+shape:1x64x*   dtype:f16   attr:axis=-1   size:>1MiB   is:constant
+provider:CPU   time:>1ms   err:>1e-3   of the last run
+-op:Constant   anything but
+
+Enter or F3 goes on, Shift+F3 back, Ctrl+Shift+F lists all."""
 
 
 class SearchBox(QWidget):
-    """Reports `query_changed(text)` while typing and `found(item)` when stepping through what was found."""
+    """A line over a `Finder`. `list_wanted()` says that the user wants to see all matches."""
 
-    query_changed = Signal(str)
-    found = Signal(object)
+    list_wanted = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, finder: Finder) -> None:
         super().__init__()
-        self._results: list[Any] = []
-        self._at = -1
-        self.edit = QLineEdit(placeholderText="Find: words, op:Conv, shape:*×64×*", clearButtonEnabled=True)
+        self._finder = finder
+        self.edit = QLineEdit(placeholderText="Find: words, op:Conv, shape:1x64x*", clearButtonEnabled=True)
         self.edit.setAccessibleName("Find nodes and tensors")
-        self.edit.setToolTip(
-            "Words that names or operators hold, op:Conv, name:attn, dtype:f16, shape:*×64×*. Enter or F3 goes on."
-        )
-        self.count = QLabel()
-        self.count.setProperty("role", "muted")
-        self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0000 of 0000"))
+        self.edit.setToolTip(plain_tip(HELP))
+        self.count = QToolButton(toolTip="List all matches (Ctrl+Shift+F)")
+        self.count.setProperty("flat", "true")
+        self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0000 of 0000") + 8)
+        self.count.clicked.connect(self.list_wanted)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
@@ -41,24 +47,22 @@ class SearchBox(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMaximumWidth(440)
         self._delay = QTimer(self, singleShot=True, interval=120)
-        self._delay.timeout.connect(self._report)
+        self._delay.timeout.connect(self._search)
         self.edit.textChanged.connect(self._delay.start)
         self.edit.installEventFilter(self)
+        finder.found.connect(self._show)
+        finder.moved.connect(self._show)
+        self._show()
 
     def sizeHint(self) -> QSize:
         return QSize(420, super().sizeHint().height())
 
+    @Slot()
     def start(self) -> None:
         """Put the cursor into the line, everything in it selected."""
         self.window().activateWindow()  # the keys may come from a floating pane
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.edit.selectAll()
-
-    def set_results(self, results: list[Any]) -> None:
-        """What the query found, in the order of stepping."""
-        self._results = results
-        self._at = -1
-        self._show_count()
 
     @Slot()
     def next(self) -> None:
@@ -71,26 +75,32 @@ class SearchBox(QWidget):
     def _step(self, by: int) -> None:
         if self._delay.isActive():  # Enter right after typing means what has been typed
             self._delay.stop()
-            self._report()
-        if self._results:
-            self._at = (self._at + by) % len(self._results) if self._at >= 0 else (0 if by > 0 else -1)
-            self._at %= len(self._results)
-            self._show_count()
-            self.found.emit(self._results[self._at])
+            self._search()
+        self._finder.step(by)
 
     @Slot()
-    def _report(self) -> None:
-        self.query_changed.emit(self.edit.text())
+    def _search(self) -> None:
+        self._finder.search(self.edit.text())
 
-    def _show_count(self) -> None:
-        if not self.edit.text().strip():
-            self.count.setText("")
-        elif not self._results:
-            self.count.setText("no match")
-        elif self._at < 0:
-            self.count.setText(f"{len(self._results):,} found")
+    @Slot()
+    def _show(self) -> None:
+        """How many there are, or what is wrong with the query."""
+        finder = self._finder
+        total = len(finder.items)
+        if finder.error:
+            text = "?"
+        elif not finder.query.strip():
+            text = ""
+        elif not total:
+            text = "no match"
         else:
-            self.count.setText(f"{self._at + 1:,} of {len(self._results):,}")
+            text = f"{total:,} found" if finder.place < 0 else f"{finder.place + 1:,} of {total:,}"
+        self.count.setText(text)
+        self.count.setEnabled(bool(total))
+        self.edit.setToolTip(plain_tip(f"{finder.error}\n\n{HELP}" if finder.error else HELP))
+        if self.edit.property("invalid") != bool(finder.error):
+            self.edit.setProperty("invalid", bool(finder.error))
+            self.edit.style().polish(self.edit)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.edit and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:

@@ -1,0 +1,48 @@
+"""The Find pane: everything that the search found, as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from PySide6.QtCore import Slot
+
+from engine.graph.ir import Node, Tensor
+from gui.document import Document
+from gui.models.find import COLUMNS, FindRow
+from gui.table_pane import TablePane
+from gui.text import one_line, plural
+
+MOST = 5_000  # rows; nobody reads more, and the canvas marks all
+
+
+class FindPane(TablePane):
+    """Matches in the order of stepping; the filter narrows the list further."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, COLUMNS, "Matches")
+        self.view.set_widths(20, 50, 8, 30, 30, stretch=1)
+        document.finder.found.connect(self._show)
+        self._show()
+
+    def items_of(self, row: FindRow) -> Iterable[Node | Tensor]:
+        return (row.item,)
+
+    def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
+        yield item
+
+    @Slot()
+    def _show(self) -> None:
+        finder = self.document.finder
+        shown = finder.items[:MOST]
+        self.set_rows([FindRow(item) for item in shown])
+        self.view.setColumnHidden(4, not any(item.graph.parent is not None for item in shown))
+        self.summary.setText(_summary(finder.query, finder.error, len(finder.items)))
+
+
+def _summary(query: str, error: str, count: int) -> str:
+    if error:
+        return one_line(error, 160)
+    if not query.strip():
+        return "Nothing is searched for: Ctrl+F"
+    cut = f", the first {MOST:,} listed" if count > MOST else ""
+    return f"{plural(count, 'match').replace('matchs', 'matches')} for {one_line(query, 60)}{cut}"

@@ -1,0 +1,98 @@
+"""Finding in the real window: the list of matches, stepping, mistakes in the query, and going to anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+import resources
+from engine.graph.ir import Node
+from gui.main_window import MainWindow
+from gui.panes.find import FindPane
+from gui.quick_open import QuickOpen
+
+Opener = Callable[[str | Path], None]
+SAMPLE = resources.path(resources.SAMPLE_MODEL)
+
+
+def search(qtbot: QtBot, window: MainWindow, query: str) -> None:
+    with qtbot.waitSignal(window.document.finder.found):
+        window.search.edit.setText(query)
+
+
+def test_all_matches_are_listed_and_lead_there(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    search(qtbot, window, "op:Conv")
+    pane = window.docks["find"].widget()
+    assert isinstance(pane, FindPane)
+    assert [row.kind for row in pane.model.shown] == ["Conv"] * 9
+    assert window.docks["find"].windowTitle() == "Find  9"
+    qtbot.keyClick(window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert pane.isVisible()
+    index = pane.model.index(3, 1)
+    qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=pane.view.visualRect(index).center())
+    assert window.document.selection is pane.model.shown[3].item
+    assert window.search.count.text() == "4 of 9"
+    window.search.next()
+    assert window.document.selection is pane.model.shown[4].item
+    assert pane.view.current_row() is pane.model.shown[4]
+
+
+def test_a_mistake_is_said_and_marked(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    search(qtbot, window, "time:fast")
+    pane = window.docks["find"].widget()
+    assert isinstance(pane, FindPane)
+    assert window.search.count.text() == "?"
+    assert window.search.edit.property("invalid")
+    assert "wants a number" in pane.summary.text()
+    search(qtbot, window, "op:Conv")
+    assert not window.search.edit.property("invalid")
+
+
+def test_enter_right_after_typing_goes_to_the_first(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    window.search.edit.setText("op:Softmax")
+    qtbot.keyClick(window.search.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.search.count.text() == "1 of 1")
+    assert isinstance(window.document.selection, Node)
+    assert window.document.selection.op_type == "Softmax"
+
+
+def popup(qtbot: QtBot, window: MainWindow) -> QuickOpen:
+    qtbot.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
+    (found,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, QuickOpen) and w.isVisible()]
+    return found
+
+
+def test_going_to_a_node_by_a_few_letters(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    asked = popup(qtbot, window)
+    qtbot.keyClicks(asked.edit, "softmax")
+    qtbot.waitUntil(lambda: bool(asked.model.shown) and "softmax" in asked.model.shown[0].name.lower())
+    qtbot.keyClick(asked.edit, Qt.Key.Key_Return)
+    assert isinstance(window.document.selection, Node)
+    assert window.document.selection.op_type == "Softmax"
+
+
+def test_going_to_a_place_in_the_run_order(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    asked = popup(qtbot, window)
+    asked.edit.setText(":3")
+    third = window.document.graph.order[2]
+    qtbot.waitUntil(lambda: [entry.target for entry in asked.model.shown] == [third])
+    qtbot.keyClick(asked.edit, Qt.Key.Key_Return)
+    assert window.document.selection is third
+
+
+def test_giving_a_command_by_name(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    asked = popup(qtbot, window)
+    asked.edit.setText("> colour by element")
+    qtbot.waitUntil(lambda: bool(asked.model.shown) and asked.model.shown[0].name == "Colour by Element Type")
+    qtbot.keyClick(asked.edit, Qt.Key.Key_Return)
+    assert window.color_mode == "dtype"
