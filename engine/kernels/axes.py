@@ -62,9 +62,11 @@ def check_allocation(shape: Iterable[int], dtype: np.dtype) -> tuple[int, ...]:
 
     Raises
     ------
-    MemoryError: saying how much is needed and how much is free.
+    MemoryError: saying how much is needed and how much is free. ValueError: a dim is negative.
     """
     dims = tuple(int(d) for d in shape)
+    if any(d < 0 for d in dims):
+        raise ValueError(f"the result would have the shape {list(dims)}")
     needed = prod(dims) * dtype.itemsize
     if needed > _ALWAYS_FREE and needed > available_bytes():
         raise MemoryError(f"{list(dims)} needs {format_bytes(needed)}, and {format_bytes(available_bytes())} are free")

@@ -73,12 +73,14 @@ def arange(ctx: KernelContext, start: Array, limit: Array, delta: Array, *, stas
     """``start + i * delta`` below `limit`; half floats are computed in float32."""
     dtype = start.dtype
     first, step = (wide(np.asarray(v).reshape(()))[()] for v in (start, delta))  # scalars: welcome on every device
+    if step == 0:
+        raise ValueError("delta is 0, so that the range would never end")
     if dtype.kind in "iu":
         count = -((int(start.item()) - int(limit.item())) // int(step))
     else:
         count = math.ceil((float(limit.item()) - float(first)) / float(step))
-    check_allocation([count], np.dtype(np.int64))
-    steps = ctx.xp.arange(max(count, 0)).astype(first.dtype)
+    (count,) = check_allocation([max(count, 0)], np.dtype(np.int64))
+    steps = ctx.xp.arange(count).astype(first.dtype)
     return (steps * step + first).astype(dtype, copy=False)
 
 

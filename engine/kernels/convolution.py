@@ -46,6 +46,8 @@ def conv(
     """
     if x.ndim < 3 or w.ndim != x.ndim or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
         raise UnsupportedError(f"x {list(x.shape)} and w {list(w.shape)} do not fit a convolution of {group} group(s)")
+    if b is not None and b.shape != w.shape[:1]:
+        raise UnsupportedError(f"the bias {list(b.shape)} should have one number for each of the {w.shape[0]} filters")
     slides = windows(x.shape[2:], w.shape[2:], strides, dilations, pads, auto_pad)
     y = convolve(ctx.xp, x, w, slides, group)
     if b is not None:

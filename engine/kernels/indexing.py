@@ -108,6 +108,8 @@ def one_hot_9(ctx: KernelContext, indices: Array, depth: np.ndarray, values: Arr
 def _one_hot(xp: Any, indices: Array, depth: int, values: Array, axis: int) -> Array:
     rank = indices.ndim + 1
     axis = normalize_axis(axis, rank)
+    if depth < 0 or values.size != 2:
+        raise ValueError(f"depth {depth} should not be negative, and values should be two, not {values.size}")
     check_allocation((*indices.shape, depth), values.dtype)
     hot = xp.expand_dims(indices, axis) == on_axis(xp.arange(depth), axis, rank)
     return xp.where(hot, values[1], values[0])

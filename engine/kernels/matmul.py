@@ -15,6 +15,7 @@ EXACT_FLOAT32 = 2**24
 
 def product(xp: Any, a: Any, b: Any, out: Any = None) -> Any:
     """``a @ b``, into `out` where given; on the host the work is shared among threads."""
+    check_inner(a, b)
     if a.ndim > 2 and b.ndim == 2 and out is None and a.flags.c_contiguous:
         return product(xp, a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
     if xp is not np or a.ndim < 2 or b.ndim < 2 or a.dtype.kind != "f" or a.dtype != b.dtype:
@@ -24,6 +25,16 @@ def product(xp: Any, a: Any, b: Any, out: Any = None) -> Any:
         out = np.empty((*batch, a.shape[-2], b.shape[-1]), a.dtype)
     _shared_product(a, b, out)
     return out
+
+
+def check_inner(a: Any, b: Any) -> None:
+    """Raise a ValueError where a and b don't fit as the factors of a product."""
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("a factor of a matrix product is a scalar: both need an axis at least")
+    rows = b.shape[max(b.ndim - 2, 0)]
+    if a.shape[-1] != rows:
+        raise ValueError(f"{list(a.shape)} times {list(b.shape)}: the first has rows of {a.shape[-1]} elements, the "
+                         f"second columns of {rows}")  # fmt: skip
 
 
 _READING = 16
@@ -70,6 +81,7 @@ def integer_product(xp: Any, a: Any, b: Any) -> Any:
     BLAS has no integer product. Here it multiplies floats, in runs so short that no float32 sum can leave the exactly
     represented integers.
     """
+    check_inner(a, b)
     if a.size == 0 or b.size == 0:
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         return xp.zeros((*batch, a.shape[-2], b.shape[-1]), np.int32)

@@ -116,7 +116,9 @@ def tile_1(ctx: KernelContext, x: Array, tiles: np.ndarray, axis: np.ndarray) ->
 
 
 def _tile(xp: Any, x: Array, repeats: list[int]) -> Array:
-    check_allocation((d * r for d, r in zip(x.shape, repeats, strict=True)), x.dtype)
+    if len(repeats) != x.ndim:
+        raise ValueError(f"repeats {repeats} should have one number for each of the {x.ndim} axes")
+    check_allocation((d * r for d, r in zip(x.shape, repeats)), x.dtype)
     return xp.tile(x, tuple(repeats))
 
 
@@ -128,6 +130,8 @@ def pad(
     fill = zero_of(x.dtype) if value is None or value.size == 0 else value.reshape(-1)[0]
     amounts = as_ints(pads)
     which = normalize_axes(as_ints(axes), x.ndim) if axes is not None else tuple(range(x.ndim))
+    if len(amounts) != 2 * len(which):
+        raise ValueError(f"pads {amounts} should have two numbers for each of the {len(which)} axes padded")
     widths = [(0, 0)] * x.ndim
     for i, axis in enumerate(which):
         widths[axis] = (amounts[i], amounts[i + len(which)])
@@ -184,6 +188,9 @@ def reverse_sequence(
     ctx: KernelContext, x: Array, lengths: Array, *, batch_axis: int = 1, time_axis: int = 0
 ) -> Array:
     """The first `lengths[b]` steps of each batch in reverse order, the rest as they are."""
+    if lengths.shape != (x.shape[batch_axis],):
+        raise ValueError(f"sequence_lens {list(lengths.shape)} should have one number for each of the "
+                         f"{x.shape[batch_axis]} sequences")  # fmt: skip
     steps = ctx.xp.arange(x.shape[time_axis])[None, :]
     ends = lengths[:, None]
     source = ctx.xp.where(steps < ends, ends - 1 - steps, steps)

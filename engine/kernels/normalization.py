@@ -21,6 +21,13 @@ def standardized(xp: Any, x: Any, axes: tuple[int, ...], epsilon: float) -> tupl
     return y, mean, factor
 
 
+def check_channels(x: Any, **vectors: Any) -> None:
+    """Raise an UnsupportedError where a vector does not hold one value for each channel of x [N, C, *spatial]."""
+    for name, vector in vectors.items():
+        if vector.shape != (x.shape[1],):
+            raise UnsupportedError(f"{name} {list(vector.shape)} should hold one number a channel: {x.shape[1]}")
+
+
 def _along_channels(vector: Any, rank: int) -> Any:
     """A vector of one value a channel, ready to broadcast against [N, C, *spatial]."""
     return vector.reshape(-1, *(1,) * (rank - 2))
@@ -50,6 +57,7 @@ def batch_normalization(
 
     In training the running statistics come out too: momentum x old + (1 - momentum) x the batch's.
     """
+    check_channels(x, scale=scale, B=bias, input_mean=mean, input_var=variance)
     rank = max(x.ndim, 2)
     factor, shift, given_mean, given_variance = (_along_channels(wide(v), rank) for v in (scale, bias, mean, variance))
     if not training_mode:
@@ -107,6 +115,7 @@ def _blend(old: Any, new: Any, momentum: float) -> Any:
 @in_float32
 def instance_normalization(ctx: KernelContext, x: Any, scale: Any, bias: Any, *, epsilon: float = 1e-5) -> Any:
     """Each channel of each sample to zero mean and unit variance, scaled and shifted (InstanceNormalization 22)."""
+    check_channels(x, scale=scale, B=bias)
     y, _, _ = standardized(ctx.xp, x.reshape(*x.shape[:2], prod(x.shape[2:])), (2,), epsilon)
     y *= scale[:, None]
     y += bias[:, None]

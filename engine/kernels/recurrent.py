@@ -134,6 +134,10 @@ def prepare(
     if direction not in ("forward", "reverse", "bidirectional"):
         raise UnsupportedError(f"direction {direction!r} is none of forward, reverse, bidirectional")
     backwards = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[direction]
+    wanted = (len(backwards), w.shape[1], x.shape[-1]), (len(backwards), w.shape[1], r.shape[-1])
+    if (w.shape, r.shape) != wanted:
+        raise UnsupportedError(f"W {list(w.shape)} and R {list(r.shape)} should be {list(wanted[0])} and "
+                               f"{list(wanted[1])} for inputs of {x.shape[-1]}")  # fmt: skip
     names = attributes["activations"] or defaults * len(backwards)
     functions = _activations(ctx.xp, names, attributes["activation_alpha"], attributes["activation_beta"])
     each = len(defaults)

@@ -52,6 +52,8 @@ def resolve_reshape(dims: tuple[int, ...], wanted: list[int], allowzero: bool) -
 @kernel("Flatten", 1, 9, 11, 13, *_LATE)
 def flatten(ctx: KernelContext, x: Array, *, axis: int = 1) -> Array:
     """A matrix: the dims before `axis` make its rows, those from `axis` on its columns."""
+    if not -x.ndim <= axis <= x.ndim:
+        raise ValueError(f"axis {axis} is outside [{-x.ndim}, {x.ndim}]")
     axis = axis + x.ndim if axis < 0 else axis
     return x.reshape(prod(x.shape[:axis]), prod(x.shape[axis:]))
 
@@ -107,6 +109,8 @@ def depth_to_space(ctx: KernelContext, x: Array, *, blocksize: int, mode: str = 
     """Channels moved into blocks of pixels; the block index leads the channels (DCR) or follows them (CRD)."""
     n, c, h, w = x.shape
     b = blocksize
+    if c % (b * b):
+        raise ValueError(f"{c} channels do not part into blocks of {b} x {b} pixels")
     if mode == "DCR":
         blocks = x.reshape(n, b, b, c // (b * b), h, w).transpose(0, 3, 4, 1, 5, 2)
     else:
@@ -127,6 +131,8 @@ def space_to_depth(ctx: KernelContext, x: Array, *, blocksize: int, mode: str = 
 @kernel("Trilu", 14, host_inputs=(1,))
 def trilu(ctx: KernelContext, x: Array, k: np.ndarray | None = None, *, upper: int = 1) -> Array:
     """The triangle of the last two axes on one side of the `k`-th diagonal; the other side is zero."""
+    if x.ndim < 2:
+        raise ValueError("the input has no matrices: it needs two axes at least")
     offset = 0 if k is None else as_ints(k)[0]
     rows, columns = x.shape[-2:]
     distance = ctx.xp.arange(columns)[None, :] - ctx.xp.arange(rows)[:, None]

@@ -57,6 +57,9 @@ def resize(
     crop = coordinate_transformation_mode == "tf_crop_and_resize"
     region = roi.tolist() if crop and roi is not None and roi.size else [0.0] * len(which) + [1.0] * len(which)
     starts, ends = region[: len(which)], region[len(which) :]
+    for name, given in (("sizes", sizes), ("scales", scales)):
+        if given is not None and given.size not in (0, len(which)):
+            raise UnsupportedError(f"{name} {given.tolist()} should have one number for each of the {len(which)} axes")
     if sizes is not None and sizes.size:
         targets, factors = sizes_to_scales(lengths, as_ints(sizes), keep_aspect_ratio_policy)
     elif scales is not None and scales.size:
@@ -95,6 +98,8 @@ def upsample_1(
 
 
 def _by_scales(xp: Any, x: Array, scales: Sequence[float], mode: str) -> Array:
+    if len(scales) != x.ndim:
+        raise UnsupportedError(f"scales {list(scales)} should have one number for each of the {x.ndim} axes")
     axes = [Axis(i, n, math.floor(n * s), s) for i, (n, s) in enumerate(zip(x.shape, scales))]
     return interpolate(xp, x, axes, Interpolation(mode))
 

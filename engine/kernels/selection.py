@@ -30,6 +30,8 @@ def top_k_1(ctx: KernelContext, x: Array, *, k: int, axis: int = -1) -> tuple[Ar
 
 def _top_k(xp: Any, x: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
     axis = normalize_axis(axis, x.ndim)
+    if not 0 <= k <= x.shape[axis]:
+        raise ValueError(f"k is {k}, but axis {axis} has {x.shape[axis]} elements")
     keys = wide(x)
     if largest:
         # Of equals the lower index comes first: sort the reversed axis, then read the order backwards.

@@ -74,7 +74,10 @@ def stft(
         length = _number(frame_length)
     elif window is not None:
         length = window.shape[0]
-    starts = xp.arange(0, x.shape[1] - length + 1, _number(frame_step))
+    step = _number(frame_step)
+    if step < 1 or length < 1:
+        raise ValueError(f"frame_step {step} and frame_length {length} should be 1 at least")
+    starts = xp.arange(0, x.shape[1] - length + 1, step)
     frames = _complex(x)[:, starts[:, None] + xp.arange(length)]
     if window is not None:
         frames = frames * window

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import DeviceError, EngineError, NodeError, RunCancelled
+from engine.errors import DeviceError, NodeError, RunCancelled
 from engine.graph.ir import Graph, Node, Tensor
 from engine.kernels.registry import Value
 from engine.memory import format_bytes
 from engine.providers.base import HOST, ExecutionProvider
 from engine.session.observers import Observer
 from engine.session.plan import Step
+from engine.session.reasons import reason_of
 from engine.session.statistics import Statistics, statistics_of
 from engine.session.store import Constants, Fallback, TensorStore, owned_bytes
 
@@ -192,18 +193,12 @@ class ExecutionContext:
             )  # fmt: skip
 
     def _node_error(self, node: Node, error: Exception) -> NodeError:
-        if isinstance(error, MemoryError):
-            reason = f"out of memory ({error})" if str(error) else "out of memory"
-        elif isinstance(error, EngineError):
-            reason = str(error)
-        else:
-            reason = f"{error}" if isinstance(error, (ValueError, IndexError)) else f"{type(error).__name__}: {error}"
         given = ", ".join(
             f"{tensor.name!r} {describe(self.store.peek(tensor))}" if tensor else "(absent)"
             for tensor in node.inputs
         )
         what = f"{node.qualified_op} {node.qualified_name!r} (opset {node.opset})"
-        return NodeError(f"{what} failed: {reason}. It got {given or 'nothing'}", node.qualified_name)
+        return NodeError(f"{what} failed: {reason_of(error)}. It got {given or 'nothing'}", node.qualified_name)
 
 
 def _mark(provider: ExecutionProvider) -> Any:

@@ -26,7 +26,7 @@ class UndefinedResults(Observer):
     def __init__(self) -> None:
         self.notes: dict[Node, str] = {}
 
-    def after_node(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value], seconds: float = 0) -> None:
+    def after_node(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """Note what the node's rule finds; of a node that runs several times the first finding stays."""
         if node not in self.notes:
             note = undefined_in(node, inputs, outputs)
