@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from engine.compare import compare
+from engine.export import export
 from engine.graph.loader import load, load_model_proto
 from engine.opening import open_model
 from engine.session import Session
 from engine.shapes.infer import infer_shapes as infer
 
-__all__ = ["Session", "compare", "infer", "load", "load_model_proto", "open_model"]
+__all__ = ["Session", "compare", "export", "infer", "load", "load_model_proto", "open_model"]

@@ -33,6 +33,10 @@ class DataError(EngineError):
         self.code = code
 
 
+class ExportError(EngineError):
+    """A model or a region of it cannot be written; the message says why."""
+
+
 class InputError(EngineError):
     """What was fed does not fit the model's inputs; `input_name` names the input."""
 

@@ -26,7 +26,7 @@ _PAYLOADS = {RAW_DATA, *TYPED_DATA}
 _RAW_DATA_KEY = bytes([RAW_DATA << 3 | LENGTH])
 
 # Message → field number → message of that field, for the fields through which tensors are reached.
-_FIELDS: dict[str, dict[int, str]] = {
+FIELDS: dict[str, dict[int, str]] = {
     "ModelProto": {7: "GraphProto", 20: "TrainingInfoProto", 25: "FunctionProto"},
     "TrainingInfoProto": {1: "GraphProto", 2: "GraphProto"},
     "GraphProto": {1: "NodeProto", 5: "TensorProto", 15: "SparseTensorProto"},
@@ -100,7 +100,7 @@ class LiftedModel:
         """The message of type `message` between two offsets, with marks for payloads."""
         if depth > MAX_DEPTH:
             raise WireError
-        children = _FIELDS[message]
+        children = FIELDS[message]
         parts: list[bytes] = []
         kept = position = start  # everything from `kept` on is still to be copied
         while position < end:
@@ -147,22 +147,8 @@ class LiftedModel:
         if not 0 <= at <= len(self._window) - _LONGEST_HEADER:
             self._move_window(position)
             at = 0
-        window = self._window
         try:
-            key, at = decode_varint(window, at)
-            wire_type = key & 7
-            payload = at
-            if wire_type == LENGTH:
-                length, payload = decode_varint(window, at)
-                after = payload + length
-            elif wire_type == VARINT:
-                _, after = decode_varint(window, at)
-            elif wire_type == FIXED64:
-                after = at + 8
-            elif wire_type == FIXED32:
-                after = at + 4
-            else:
-                raise WireError
+            key, payload, after = decode_field(self._window, at)
         except IndexError:
             raise WireError from None
         base = self._base
@@ -186,6 +172,28 @@ class LiftedModel:
         if at >= 0 and end - self._base <= len(self._window):
             return self._window[at : end - self._base]
         return self._storage.read(start, end - start)
+
+
+def decode_field(data: bytes, at: int) -> tuple[int, int, int]:
+    """The key of the field that starts at `at`, and where its payload starts and ends, perhaps beyond `data`.
+
+    Raises
+    ------
+    IndexError: `data` ends before the payload starts.
+    WireError: no field starts there.
+    """
+    key, at = decode_varint(data, at)
+    wire_type = key & 7
+    if wire_type == LENGTH:
+        length, at = decode_varint(data, at)
+        return key, at, at + length
+    if wire_type == VARINT:
+        return key, at, decode_varint(data, at)[1]
+    if wire_type == FIXED64:
+        return key, at, at + 8
+    if wire_type == FIXED32:
+        return key, at, at + 4
+    raise WireError
 
 
 def decode_varint(data: bytes, at: int) -> tuple[int, int]:

@@ -1,0 +1,36 @@
+"""Writing a model, or a region of its graph, as an ONNX file."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from engine.errors import ExportError
+from engine.export.messages import MessageMaker
+from engine.export.payloads import Payloads
+from engine.export.region import Region, nodes_between, region_of
+from engine.export.writer import Written, write_model
+from engine.graph.ir import Model, Node
+
+__all__ = ["Region", "Written", "export", "nodes_between", "region_of"]
+
+
+def export(model: Model, path: str | os.PathLike[str], nodes: Iterable[Node] | None = None) -> Written:
+    """Write `model`, or the region that `nodes` make up, to the ONNX file `path`.
+
+    A whole model is written as it was stored, its nodes in run order; training info is left out. A region of one graph
+    (the main one, a subgraph or a function's body) becomes a model of its own: tensors that cross its border are its
+    inputs and outputs, constants that it reads come along. Weights are copied in pieces, never held all at once; above
+    1 GiB they go into a second file, `path` + ".data". A file that exists is replaced once the new one is complete.
+
+    Raises
+    ------
+    ExportError: the region is none, a boundary tensor has no known type, or the file cannot be written.
+    DataError: stored data that belongs to it cannot be read.
+    """
+    path = os.fspath(path)
+    if model.path and os.path.exists(path) and os.path.samefile(path, model.path):
+        raise ExportError(f"{path} is the model itself: choose another name")
+    payloads = Payloads()
+    maker = MessageMaker(model, payloads)
+    proto = maker.whole() if nodes is None else maker.region(region_of(model, nodes))
+    return write_model(proto, payloads, path)
