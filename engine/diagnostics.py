@@ -267,6 +267,15 @@ CATALOGUE: dict[str, Rule] = {
     "forced-dim": Rule(
         _W, "Only one value of a symbolic dim can work",
         "Export again with that axis dynamic (usually a size baked into a constant), or feed that one size."),
+    "baked-dim": Rule(
+        _W, "A dim declared to follow an input is one number",
+        "Export again with that axis dynamic, or declare the number."),
+    "divisible-dim": Rule(
+        _W, "A symbolic dim works only in certain multiples",
+        "Feed sizes that divide as named; or export again, if any size should work."),
+    "equal-dims": Rule(
+        _I, "Symbolic dims of different names must be equal",
+        "Feed equal sizes; one name for both in the file would say so."),
     "missing-type": Rule(
         _W, "A graph input or output has no type", "Declare its element type and shape; it cannot be fed by itself."),
     "missing-rank": Rule(

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from engine.dims.bounds import is_at_least, lower_bound, maximum, minimum
-from engine.dims.expr import Dim, DimTooComplex, Expr, Shape, Substitution, ceil_div, product, symbol, symbols_of
+from engine.dims.expr import (
+    Dim,
+    DimTooComplex,
+    Expr,
+    Shape,
+    Substitution,
+    ceil_div,
+    product,
+    symbol,
+    symbols_of,
+    without_common_factor,
+)
 from engine.dims.parse import parse
 
 __all__ = [
     "Dim", "DimTooComplex", "Expr", "Shape", "Substitution", "ceil_div", "is_at_least", "lower_bound", "maximum",
-    "minimum", "parse", "product", "symbol", "symbols_of",
+    "minimum", "parse", "product", "symbol", "symbols_of", "without_common_factor",
 ]  # fmt: skip

@@ -302,7 +302,7 @@ def _floordiv(a: Dim, b: Dim) -> Dim:
     quotient, rest = _divide_exactly(a, b)
     if rest == 0:
         return quotient
-    rest, b = _cancel_common_factor(rest, b)
+    rest, b = without_common_factor(rest, b)
     if isinstance(b, int):
         return quotient + rest // b
     return quotient + of_atom(make_atom("floordiv", (rest, b)))
@@ -376,20 +376,18 @@ def without(monomial: Monomial, factors: Monomial) -> Monomial | None:
     return tuple(left)
 
 
-def _cancel_common_factor(a: Dim, b: Expr) -> tuple[Dim, Dim]:
-    """``a // b`` with atoms and integers that divide every term of both taken out."""
-    terms = terms_of(a) + b.terms
+def without_common_factor(*dims: Dim) -> tuple[Dim, ...]:
+    """The dims with atoms and integers that divide every term of all of them taken out."""
+    terms = [term for dim in dims for term in terms_of(dim)]
+    if not terms:
+        return dims
     number = gcd(*(c for _, c in terms))
-    common: list[Atom] = []
-    for atom in b.terms[0][0]:
+    common: Monomial = ()
+    for atom in terms[0][0]:
         trial = tuple(sorted([*common, atom], key=lambda x: x.key))
         if all(without(m, trial) is not None for m, _ in terms):
-            common = list(trial)
-
-    def reduced(part: Terms) -> Dim:
-        return from_sum({without(m, tuple(common)) or (): c // number for m, c in part})
-
-    return reduced(terms_of(a)), reduced(b.terms)
+            common = trial
+    return tuple(from_sum({without(m, common) or (): c // number for m, c in terms_of(dim)}) for dim in dims)
 
 
 BUILDERS: dict[str, Callable[..., Dim]] = {"floordiv": _floordiv}

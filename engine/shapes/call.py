@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from engine.dims import Dim, Expr, symbol
 from engine.dtypes import DType
 from engine.graph.ir import Graph, Node, Tensor
 from engine.graph.types import TensorType, Type, format_shape
+from engine.shapes.broadcast import broadcast
 from engine.shapes.facts import Fact, KnownShape, ShapeClash, Unknown, Values
 
 T = TypeVar("T")
+Kind: TypeAlias = "Literal['equal', 'broadcast', 'multiple']"
+"""How two dims must fit: be equal, be equal unless one is 1, or the first be a multiple of the second."""
 
 
 class Scope(Protocol):
@@ -38,8 +41,8 @@ class Scope(Protocol):
         `runs` says whether it ever runs, None where that is open: then its clashes are warnings, or no findings at all.
         """
 
-    def warn(self, node: Node, code: str, message: str, once: str) -> None:
-        """Report a finding about a node, the first with that `once` only."""
+    def require(self, node: Node, a: Dim, b: Dim, where: str, kind: Kind) -> None:
+        """Note that the node only runs where the symbols of two dims make them fit as `kind` says."""
 
 
 class Call:
@@ -176,6 +179,41 @@ class Call:
     def opset(self) -> int:
         """The opset of the node's domain."""
         return self.node.opset
+
+    # --- what must fit
+
+    def equal(self, a: Dim, b: Dim, where: Callable[[], str]) -> Dim:
+        """Of two dims that must be equal the one that says more; `where` goes on "the node …", for the finding.
+
+        Raises ShapeClash where they cannot be equal.
+        """
+        if a is b or a == b:
+            return a
+        if isinstance(a, int) and isinstance(b, int):
+            raise ShapeClash(f"it {where()}, but {a} is not {b}")
+        self.scope.require(self.node, a, b, where(), "equal")
+        return b if isinstance(b, int) else a
+
+    def broadcast(self, *shapes: KnownShape) -> KnownShape:
+        """The shape that some broadcast to. Raises ShapeClash where there is none."""
+        result = shapes[0]
+        for shape in shapes[1:]:
+            if shape is result or shape == result:
+                continue
+            before, result = result, broadcast(result, shape)
+            for a, b in zip(before[::-1], shape[::-1]):
+                if a is not b and a != b and a != 1 and b != 1:
+                    where = f"broadcasts {format_shape(before)} and {format_shape(shape)}"
+                    self.scope.require(self.node, a, b, where, "broadcast")
+        return result
+
+    def multiple(self, a: Dim, n: Dim, where: Callable[[], str]) -> None:
+        """Note that `a` must be a multiple of `n`. Raises ShapeClash where both are ints and it is not."""
+        if isinstance(a, int) and isinstance(n, int):
+            if n and a % n:
+                raise ShapeClash(f"it {where()}, but {a} is no multiple of {n}")
+        else:
+            self.scope.require(self.node, a, n, where(), "multiple")
 
     # --- new dims
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from engine.diagnostics import Diagnostic, Severity
+from engine.diagnostics import CATALOGUE, Diagnostic, Severity
 from engine.dims import Dim, DimTooComplex, Expr, is_at_least, symbol, symbols_of
 from engine.dtypes import DType
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type, format_shape
 from engine.shapes import registry, rules, values
 from engine.shapes.bind import Binder
-from engine.shapes.call import Call
+from engine.shapes.call import Call, Kind
 from engine.shapes.facts import (
     Fact,
     Out,
@@ -26,12 +26,14 @@ from engine.shapes.facts import (
 )  # fmt: skip
 from engine.shapes.inputs import input_types
 from engine.shapes.naming import SymbolNames
+from engine.shapes.requirements import Requirements
 from engine.shapes.schema_types import signature
 
 __all__ = ["infer_shapes"]
 
 CODES = frozenset({
-    "shape-clash", "dtype-clash", "shape-mismatch", "dtype-mismatch", "forced-dim", "malformed-node",
+    "shape-clash", "dtype-clash", "shape-mismatch", "dtype-mismatch", "forced-dim", "equal-dims", "divisible-dim",
+    "baked-dim", "malformed-node",
 })  # fmt: skip
 """Codes of the findings made here; those of an earlier inference are replaced."""
 
@@ -64,8 +66,10 @@ class Inference:
         self._unknown: dict[object, Expr] = {}
         self._introduced: dict[str, Node] = {}  # symbols of lengths that only the run decides
         self._names = SymbolNames(set())
+        self._requirements = Requirements(())
         self._node: Node | None = None
         self._runs: bool | None = True  # whether what is being inferred runs: in an If's branch None, or known
+        self._contradicted: set[tuple[Expr, Expr]] = set()  # (declared, inferred) dims that have been told
         self._overridden: set[Tensor] = set()  # inputs of subgraphs that have a default, but are given a value
         # A loop is inferred until it settles, and each time the loops in it anew: bounded, however deep they nest.
         self._budget = 10_000 + 20 * sum(len(g.nodes) for g in model.graph.walk())
@@ -73,7 +77,9 @@ class Inference:
     def run(self) -> None:
         """Infer everything and write it to the tensors."""
         inputs = input_types(self._model)
-        self._names = SymbolNames({name for t in inputs.values() for name in _symbols(t)})
+        symbols = {name for t in inputs.values() for name in _symbols(t)}
+        self._names = SymbolNames(symbols)
+        self._requirements = Requirements(symbols)
         for tensor, type_ in inputs.items():
             bound = self._binder.type(type_)
             self._facts[tensor] = Fact(self._without_gaps(bound, tensor, f"the input {tensor.name!r} leaves it open"))
@@ -138,10 +144,17 @@ class Inference:
         self._reasons[str(known)] = because
         return known
 
-    def warn(self, node: Node, code: str, message: str, once: str) -> None:
-        """Report a finding about a node, the first with that `once` only."""
-        finding = Diagnostic(code, Severity.WARNING, message, node.qualified_name)
-        self._findings.setdefault((code, once, ""), finding)
+    def require(self, node: Node, a: Dim, b: Dim, where: str, kind: Kind) -> None:
+        """Note that the node only runs where the symbols of two dims make them fit as `kind` says."""
+        if self._runs is not True:
+            return  # of a branch that may not be taken
+        required = self._requirements
+        new = required.multiple(a, b) if kind == "multiple" else required.equal(a, b, or_one=kind == "broadcast")
+        if new is not None:
+            finding = Diagnostic(
+                new.code, CATALOGUE[new.code].severity, f"{new.text}: {_title(node)} {where}", node.qualified_name
+            )
+            self._findings[new.code, new.text, ""] = finding
 
     def graph(self, graph: Graph, inputs: Sequence[Fact | None], runs: bool | None = True) -> list[Fact]:
         """Infer a subgraph from facts of its inputs and return those of its outputs."""
@@ -270,10 +283,9 @@ class Inference:
             self._report("dtype-mismatch", Severity.WARNING, message, node, tensor)
         if declared.shape is None or inferred.shape is None or declared.shape is inferred.shape:
             return
-        if len(declared.shape) != len(inferred.shape) or any(
-            isinstance(d, int) and i is not None and _never(d, i)
-            for d, i in zip(declared.shape, inferred.shape, strict=True)
-        ):
+        pairs = list(zip(declared.shape, inferred.shape))
+        differ = [self._differ(d, i) for d, i in pairs]
+        if len(declared.shape) != len(inferred.shape) or any(differ):
             shown = public_type(inferred)
             shape = shown.shape if isinstance(shown, TensorType) else None
             message = (
@@ -281,6 +293,34 @@ class Inference:
                 f"but {_title(node)} makes {format_shape(shape)}"
             )
             self._report("shape-mismatch", Severity.WARNING, message, node, tensor)
+            return
+        for declared_dim, dim in pairs:
+            if isinstance(declared_dim, Expr) and isinstance(dim, int):
+                self._compare_baked(tensor, declared_dim, dim, node)
+
+    def _differ(self, declared: Dim | None, inferred: Dim | None) -> bool:
+        """Whether a declared dim contradicts the inferred one, whatever the symbols stand for; each pair counts once.
+
+        A name declared where a number is made is another finding (`_compare_baked`).
+        """
+        if declared is None or inferred is None or declared is inferred:
+            return False
+        if isinstance(declared, int):
+            return _never(declared, inferred)
+        if isinstance(inferred, int) or (declared, inferred) in self._contradicted:
+            return False
+        contradict = self._requirements.contradict(declared, inferred)
+        if contradict:
+            self._contradicted.add((declared, inferred))
+        return contradict
+
+    def _compare_baked(self, tensor: Tensor, declared: Expr, size: int, node: Node) -> None:
+        """Report a dim declared to follow an input that is one number whatever the input; each name once."""
+        if self._requirements.is_open(declared) and self._requirements.known(declared) != size:
+            title = _title(node)
+            message = f"the file declares a dim of {tensor.name!r} as {declared}, but {title} always makes {size}"
+            finding = Diagnostic("baked-dim", Severity.WARNING, message, node.qualified_name, tensor.qualified_name)
+            self._findings.setdefault(("baked-dim", str(declared), str(size)), finding)
 
     # --- findings
 

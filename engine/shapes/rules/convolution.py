@@ -37,11 +37,7 @@ def conv_shape(call: Call, x: KnownShape, w: KnownShape) -> KnownShape:
     if len(w) != len(x):
         raise ShapeClash(f"input {format_shape(x)} and weights {format_shape(w)} differ in rank")
     channels, group = x[1], call.attr("group", 1)
-    if isinstance(channels, int) and isinstance(w[1], int) and channels != w[1] * group:
-        raise ShapeClash(
-            f"input {format_shape(x)} has {channels} channels, weights {format_shape(w)} in {group} group(s) want "
-            f"{w[1] * group}"
-        )
+    call.equal(channels, w[1] * group, lambda: f"convolves {format_shape(x)} by {format_shape(w)} in {group} group(s)")
     return (x[0], w[0], *_windows(call, x, tuple(call.optional_ints("kernel_shape") or w[2:]), rank))
 
 
@@ -67,8 +63,7 @@ def transposed_shape(call: Call, x: KnownShape, w: KnownShape, pads: list[int] |
     rank = len(x) - 2
     if len(w) != len(x):
         raise ShapeClash(f"input {format_shape(x)} and weights {format_shape(w)} differ in rank")
-    if isinstance(x[1], int) and isinstance(w[0], int) and x[1] != w[0]:
-        raise ShapeClash(f"input {format_shape(x)} has {x[1]} channels, weights {format_shape(w)} want {w[0]}")
+    call.equal(x[1], w[0], lambda: f"convolves {format_shape(x)} by {format_shape(w)}")
     channels = w[1] * call.attr("group", 1)
     given = call.optional_ints("output_shape")
     if given:

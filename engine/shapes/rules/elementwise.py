@@ -9,7 +9,6 @@ import numpy as np
 
 from engine import dtypes
 from engine.shapes import values
-from engine.shapes.broadcast import broadcast
 from engine.shapes.call import Call
 from engine.shapes.facts import Out
 from engine.shapes.registry import rule
@@ -120,14 +119,14 @@ def modulo(call: Call) -> Out:
 @rule("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
 def bitwise(call: Call) -> Out:
     """Two operands broadcast."""
-    return Out(broadcast(call.shape(0), call.shape(1)))
+    return Out(call.broadcast(call.shape(0), call.shape(1)))
 
 
 def _binary(call: Call, plain: Callable[..., Any], symbolic: values.ElementFunction, dtype: Any) -> Out:
     a_shape, b_shape = call.shape(0), call.shape(1)
     # The old attribute form: the second operand is stretched over the first, from `axis` on.
     old = call.node.since_version < 7 and call.node.domain == ""
-    shape = a_shape if old else broadcast(a_shape, b_shape)
+    shape = a_shape if old else call.broadcast(a_shape, b_shape)
     value = None
     if values.is_small(shape) and not (old and "axis" in call.node.attributes):
         a, b = call.value(0), call.value(1)
@@ -147,7 +146,7 @@ _VARIADIC: dict[str, Pair | None] = {
 @rule(*_VARIADIC)
 def variadic(call: Call) -> Out:
     """Any number of operands broadcast."""
-    shape = broadcast(*(call.shape(slot) for slot in call.slots))
+    shape = call.broadcast(*(call.shape(slot) for slot in call.slots))
     functions = _VARIADIC[call.node.op_type]
     if functions is None or not values.is_small(shape):
         return Out(shape)
@@ -164,7 +163,7 @@ def variadic(call: Call) -> Out:
 @rule("Where")
 def where(call: Call) -> Out:
     """Elements of the second or the third operand, as the first one says, all broadcast."""
-    shape = broadcast(call.shape(0), call.shape(1), call.shape(2))
+    shape = call.broadcast(call.shape(0), call.shape(1), call.shape(2))
     operands = [call.value(slot) for slot in range(3)]
     if not values.is_small(shape) or any(o is None for o in operands):
         return Out(shape)

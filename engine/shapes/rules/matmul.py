@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 from engine import dtypes
-from engine.dims import Dim, Expr
+from engine.dims import Dim
 from engine.graph.types import format_shape
-from engine.shapes.broadcast import broadcast
 from engine.shapes.call import Call
 from engine.shapes.facts import KnownShape, Out, ShapeClash
 from engine.shapes.registry import rule
 
 
-def product_shape(a: KnownShape, b: KnownShape) -> KnownShape:
+def product_shape(call: Call, a: KnownShape, b: KnownShape) -> KnownShape:
     """Shape of ``a @ b`` as numpy.matmul has it. Raises ShapeClash where the inner dims differ."""
     if not a or not b:
         raise ShapeClash(f"{format_shape(a)} times {format_shape(b)}: a scalar has no product")
     left = a if len(a) > 1 else (1, *a)
     right = b if len(b) > 1 else (*b, 1)
-    inner, other = left[-1], right[-2]
-    if isinstance(inner, int) and isinstance(other, int) and inner != other:
-        raise ShapeClash(f"{format_shape(a)} times {format_shape(b)}: the inner lengths {inner} and {other} differ")
-    batch = broadcast(left[:-2], right[:-2])
+    call.equal(left[-1], right[-2], lambda: f"multiplies {format_shape(a)} by {format_shape(b)}")
+    batch = call.broadcast(left[:-2], right[:-2])
     return batch + ((left[-2],) if len(a) > 1 else ()) + ((right[-1],) if len(b) > 1 else ())
 
 
 @rule("MatMul")
 def matmul(call: Call) -> Out:
     """``A @ B``."""
-    return Out(product_shape(call.shape(0), call.shape(1)))
+    return Out(product_shape(call, call.shape(0), call.shape(1)))
 
 
 @rule("MatMulInteger")
 def matmul_integer(call: Call) -> Out:
     """``A @ B`` of ints, in int32."""
-    return Out(product_shape(call.shape(0), call.shape(1)), dtypes.INT32)
+    return Out(product_shape(call, call.shape(0), call.shape(1)), dtypes.INT32)
 
 
 @rule("QLinearMatMul")
 def qlinear_matmul(call: Call) -> Out:
     """``A @ B`` of quantised tensors, in the dtype of the output's zero point."""
-    return Out(product_shape(call.shape(0), call.shape(3)), call.dtype(7))
+    return Out(product_shape(call, call.shape(0), call.shape(3)), call.dtype(7))
 
 
 @rule("Gemm")
@@ -55,7 +52,7 @@ def gemm_shape(call: Call, a: KnownShape, b: KnownShape) -> KnownShape:
         raise ShapeClash(f"{format_shape(a)} and {format_shape(b)} are not both matrices")
     rows = a[::-1] if call.attr("transA", 0) else a
     columns = b[::-1] if call.attr("transB", 0) else b
-    return product_shape(rows, columns)
+    return product_shape(call, rows, columns)
 
 
 @rule("Det")
@@ -80,10 +77,10 @@ def einsum(call: Call) -> Out:
         if (len(before) + len(after) > len(shape)) if dots else len(term) != len(shape):
             raise ShapeClash(f"{term!r} does not fit {format_shape(shape)}")
         if dots:
-            rest = broadcast(rest, shape[len(before) : len(shape) - len(after)])
+            rest = call.broadcast(rest, shape[len(before) : len(shape) - len(after)])
         tail = shape[len(shape) - len(after) :] if after else ()
         for letter, dim in zip(before + after, shape[: len(before)] + tail):
-            dims[letter] = _one_letter(letter, dims.get(letter, dim), dim)
+            dims[letter] = _one_letter(call, letter, dims.get(letter, dim), dim)
     if not arrow:
         letters = left.replace(",", "").replace(".", "")
         right = ("..." if "." in left else "") + "".join(sorted(x for x in set(letters) if letters.count(x) == 1))
@@ -92,9 +89,7 @@ def einsum(call: Call) -> Out:
     return Out(tuple(dims[x] for x in before) + middle + tuple(dims[x] for x in after))
 
 
-def _one_letter(letter: str, a: Dim, b: Dim) -> Dim:
-    if isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b):
-        raise ShapeClash(f"{letter!r} stands for both {a} and {b}")
-    if a == 1 or (isinstance(b, int) and isinstance(a, Expr)):
-        return b
-    return a
+def _one_letter(call: Call, letter: str, a: Dim, b: Dim) -> Dim:
+    if 1 in (a, b):
+        return b if a == 1 else a
+    return call.equal(a, b, lambda: f"takes {letter!r} for both {a} and {b}")

@@ -39,7 +39,7 @@ def dropout(call: Call) -> list[Any]:
 def fused_matmul(call: Call) -> Out:
     """``A' @ B'``: on demand the first axis comes before the last, then the last two are swapped."""
     a, b = (_arranged(call, call.shape(slot), name) for slot, name in ((0, "A"), (1, "B")))
-    return Out(product_shape(a, b), call.dtype(0))
+    return Out(product_shape(call, a, b), call.dtype(0))
 
 
 def _arranged(call: Call, shape: KnownShape, name: str) -> KnownShape:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from engine import dtypes
-from engine.shapes.broadcast import broadcast
 from engine.shapes.call import Call, axis_in
 from engine.shapes.facts import KnownShape, Out
 from engine.shapes.registry import rule
@@ -38,13 +37,13 @@ def matmul_nbits(call: Call) -> Out:
 @rule("DynamicQuantizeMatMul", domain=MS)
 def dynamic_quantize_matmul(call: Call) -> Out:
     """``A @ B`` in the dtype of A."""
-    return Out(product_shape(call.shape(0), call.shape(1)), call.dtype(0))
+    return Out(product_shape(call, call.shape(0), call.shape(1)), call.dtype(0))
 
 
 @rule("MatMulIntegerToFloat", domain=MS)
 def matmul_integer_to_float(call: Call) -> Out:
     """``A @ B`` in the dtype of the scales."""
-    return Out(product_shape(call.shape(0), call.shape(1)), call.dtype(2))
+    return Out(product_shape(call, call.shape(0), call.shape(1)), call.dtype(2))
 
 
 @rule("QGemm", domain=MS)
@@ -57,20 +56,20 @@ def qgemm(call: Call) -> Out:
 @rule("QLinearAdd", "QLinearMul", domain=MS)
 def qlinear_binary(call: Call) -> Out:
     """Two quantised operands broadcast."""
-    return Out(broadcast(call.shape(0), call.shape(3)), call.dtype(0))
+    return Out(call.broadcast(call.shape(0), call.shape(3)), call.dtype(0))
 
 
 @rule("QLinearConcat", domain=MS)
 def qlinear_concat(call: Call) -> Out:
     """Quantised inputs joined: after scale and zero point of the output, (data, scale, zero point) of each."""
     shapes = [call.shape(slot) for slot in call.slots[2::3]]
-    return Out(concatenated(shapes, axis_in(call.required_int("axis"), len(shapes[0]))), call.dtype(1))
+    return Out(concatenated(call, shapes, axis_in(call.required_int("axis"), len(shapes[0]))), call.dtype(1))
 
 
 @rule("QLinearWhere", domain=MS)
 def qlinear_where(call: Call) -> Out:
     """Condition and two quantised operands broadcast."""
-    return Out(broadcast(call.shape(0), call.shape(1), call.shape(4)), call.dtype(1))
+    return Out(call.broadcast(call.shape(0), call.shape(1), call.shape(4)), call.dtype(1))
 
 
 @rule("QLinearAveragePool", domain=MS)
@@ -118,7 +117,7 @@ def dynamic_quantize_lstm(call: Call) -> list[Any]:
 @rule("MatMulInteger16", domain=MS)
 def matmul_integer_16(call: Call) -> Out:
     """``A @ B`` of int16 in int32."""
-    return Out(product_shape(call.shape(0), call.shape(1)), dtypes.INT32)
+    return Out(product_shape(call, call.shape(0), call.shape(1)), dtypes.INT32)
 
 
 @rule("QLinearConv", domain=MS)

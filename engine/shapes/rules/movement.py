@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from engine.dims import Dim, Expr, ceil_div, is_at_least, maximum, minimum
 from engine.graph.types import format_shape
 from engine.shapes import values
-from engine.shapes.broadcast import broadcast, broadcast_dim
+from engine.shapes.broadcast import broadcast_dim
 from engine.shapes.call import Call, axes_in, axis_in
 from engine.shapes.facts import KnownShape, Out, ShapeClash, concrete
 from engine.shapes.registry import rule
@@ -36,7 +36,7 @@ def concat(call: Call) -> Out:
     shapes = [call.shape(slot) for slot in call.slots]
     axis = axis_in(call.attr("axis", 1), len(shapes[0]))
     parts = [call.value(slot) for slot in call.slots]
-    result = concatenated(shapes, axis)
+    result = concatenated(call, shapes, axis)
     value = None
     if values.is_small(result):
         filled = [
@@ -48,22 +48,20 @@ def concat(call: Call) -> Out:
     return Out(result, None, value)
 
 
-def concatenated(shapes: Sequence[KnownShape], axis: int) -> KnownShape:
+def concatenated(call: Call, shapes: Sequence[KnownShape], axis: int) -> KnownShape:
     """Shape of tensors joined along an axis. Raises ShapeClash where the other dims differ."""
     result = list(shapes[0])
     for shape in shapes[1:]:
         if len(shape) != len(result):
             raise ShapeClash(f"{format_shape(shapes[0])} and {format_shape(shape)} differ in rank")
+        where = _joining(axis, shapes[0], shape)
         for i, dim in enumerate(shape):
-            result[i] = result[i] + dim if i == axis else unified(result[i], dim, shapes[0], shape)
+            result[i] = result[i] + dim if i == axis else call.equal(result[i], dim, where)
     return tuple(result)
 
 
-def unified(a: Dim, b: Dim, first: KnownShape, second: KnownShape) -> Dim:
-    """Of two dims that must be equal the one that says more. Raises ShapeClash where they are different ints."""
-    if isinstance(a, int) and isinstance(b, int) and a != b:
-        raise ShapeClash(f"{format_shape(first)} and {format_shape(second)} differ: {a} against {b}")
-    return b if isinstance(b, int) else a
+def _joining(axis: int, first: KnownShape, second: KnownShape) -> Callable[[], str]:
+    return lambda: f"joins {format_shape(first)} and {format_shape(second)} along axis {axis}"
 
 
 @rule("Split")
@@ -90,14 +88,13 @@ def _part_lengths(call: Call, length: Dim) -> list[Dim]:
         given = call.required_ints("split") if "split" in call.node.attributes else call.elements(1)
         if len(given) != count:
             raise ShapeClash(f"it splits into {len(given)} parts but has {count} outputs")
-        if isinstance(length, int) and all(isinstance(e, int) for e in given) and sum(given) != length:
-            raise ShapeClash(f"parts of {given} do not add up to the axis of {length}")
+        if None not in given:
+            call.equal(length, sum(given), lambda: f"splits an axis of {length} into parts of {given}")
         return [call.dim(e, f"part{i}") for i, e in enumerate(given)]
     if call.node.since_version >= 18:
         part = ceil_div(length, count)
         return [part] * (count - 1) + [length - part * (count - 1)]
-    if isinstance(length, int) and length % count:
-        raise ShapeClash(f"an axis of {length} does not split into {count} equal parts")
+    call.multiple(length, count, lambda: f"splits an axis of {length} into {count} equal parts")
     return [length // count] * count
 
 
@@ -236,7 +233,7 @@ def expand(call: Call) -> Out:
     """The input broadcast with a shape that an input gives."""
     shape, target = call.shape(0), call.elements(1)
     if None not in target:
-        result = broadcast(shape, tuple(target))
+        result = call.broadcast(shape, tuple(target))
     else:
         wide = (1,) * (len(target) - len(shape)) + shape
         offset = len(wide) - len(target)
@@ -257,6 +254,7 @@ def depth_to_space(call: Call) -> Out:
     """Blocks of channels spread over height and width."""
     n, c, h, w = call.rank_at_least(0, 4)
     b = call.required_int("blocksize")
+    call.multiple(c, b * b, lambda: f"spreads {c} channels over blocks of {b} by {b}")
     return Out((n, c // (b * b), h * b, w * b))
 
 
@@ -265,6 +263,8 @@ def space_to_depth(call: Call) -> Out:
     """Blocks of height and width stacked as channels."""
     n, c, h, w = call.rank_at_least(0, 4)
     b = call.required_int("blocksize")
+    for length in (h, w):
+        call.multiple(length, b, lambda: f"cuts {format_shape((h, w))} into blocks of {b} by {b}")
     return Out((n, c * (b * b), h // b, w // b))
 
 

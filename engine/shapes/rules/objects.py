@@ -7,7 +7,6 @@ from typing import Any
 from engine import dtypes
 from engine.dims import Dim
 from engine.graph.types import OptionalType, Type
-from engine.shapes.broadcast import broadcast
 from engine.shapes.call import Call
 from engine.shapes.facts import Fact, Out
 from engine.shapes.registry import rule
@@ -54,7 +53,7 @@ def tf_idf_vectorizer(call: Call) -> Out:
 @rule("StringConcat")
 def string_concat(call: Call) -> Out:
     """Two operands broadcast."""
-    return Out(broadcast(call.shape(0), call.shape(1)), dtypes.STRING)
+    return Out(call.broadcast(call.shape(0), call.shape(1)), dtypes.STRING)
 
 
 @rule("StringSplit")

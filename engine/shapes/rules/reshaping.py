@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.dims import Dim, Expr, product, symbols_of
+from engine.dims import Dim, Expr, product
 from engine.graph.types import format_shape
 from engine.shapes.call import Call, axes_in
-from engine.shapes.facts import KnownShape, Out, ShapeClash, Unknown, Values, concrete, is_anonymous
+from engine.shapes.facts import KnownShape, Out, ShapeClash, Unknown, Values, concrete
 from engine.shapes.registry import rule
 
 
@@ -40,7 +40,7 @@ def reshape(call: Call) -> Out:
     if -1 in target:
         dims[target.index(-1)] = _rest(call, source, dims, target)
     elif source is not None and None not in target:
-        _check_count(call, source, tuple(dims))
+        call.equal(product(source), product(dims), lambda: _counts(source, tuple(dims)))
     return Out(tuple(dims), call.dtype(0), moved(call.value(0), tuple(dims)))
 
 
@@ -59,34 +59,14 @@ def _rest(call: Call, source: KnownShape | None, dims: list[Dim], target: list[A
     total, others = product(source), product(dims)
     if isinstance(others, int) and others == 0:
         raise Unknown("its target shape has both 0 and -1, so that -1 can be anything")
-    if isinstance(total, int) and isinstance(others, int) and total % others:
-        raise ShapeClash(f"{format_shape(source)} has {total} elements, which do not fill {_written(target)}")
+    call.multiple(total, others, lambda: f"makes {format_shape(source)} into {_written(target)}")
     return total // others
 
 
-def _check_count(call: Call, source: KnownShape, target: KnownShape) -> None:
-    before, after = product(source), product(target)
-    if isinstance(before, int) and isinstance(after, int):
-        if before != after:
-            raise ShapeClash(
-                f"{format_shape(source)} has {before} elements, the target {format_shape(target)} has {after}"
-            )
-    elif isinstance(before, Expr) and isinstance(after, int) and not is_anonymous(before):
-        report_forced(call, before, after, f"the constant shape {format_shape(target)}")
-
-
-def report_forced(call: Call, before: Expr, after: int, constant: str) -> None:
-    """Report that a product of symbols can only have one value here, as one number of elements must match another."""
-    (monomial, coefficient), *more = before.terms
-    names = symbols_of(before)
-    if not more and len(monomial) == 1 == len(names) and str(monomial[0]) == names[0]:
-        if after % coefficient:
-            raise ShapeClash(f"{before} elements do not fill {constant} whatever {names[0]} is")
-        what, value = names[0], after // coefficient
-    else:
-        what, value = str(before), after
-    message = f"{what} is forced to {value}: {call.node.op_type} {call.node.name!r} has {constant}"
-    call.scope.warn(call.node, "forced-dim", message, once=what)
+def _counts(source: KnownShape, target: KnownShape) -> str:
+    if concrete(target) is not None and concrete(source) is None:
+        return f"has the constant shape {format_shape(target)}"
+    return f"makes {format_shape(source)} into {format_shape(target)}"
 
 
 def _written(target: list[Any]) -> str:
@@ -125,9 +105,7 @@ def squeeze(call: Call) -> Out:
     else:
         dropped = axes_in(axes, len(shape))
         for axis in dropped:
-            dim = shape[axis]
-            if isinstance(dim, int) and dim != 1:
-                raise ShapeClash(f"axis {axis} of {format_shape(shape)} has length {dim}, not 1")
+            call.equal(shape[axis], 1, lambda axis=axis: f"drops axis {axis} of {format_shape(shape)}")  # type: ignore[misc]
     kept = tuple(d for i, d in enumerate(shape) if i not in dropped)
     return Out(kept, None, moved(call.value(0), kept))
 

@@ -75,7 +75,12 @@ def test_broken_files_have_exactly_these_findings(shared: Path, name: str) -> No
     assert all(d.hint for d in model.diagnostics)
 
 
-WARNED = {"ops/unsorted_nodes": {"unsorted"}}
+WARNED = {
+    "ops/unsorted_nodes": {"unsorted"},
+    "real/ppocr_v4_rec": {"forced-dim"},  # made for lines 48 high, and 33 to 80 work
+    "gen/unet_ts": {"divisible-dim"},  # halved twice and doubled again
+    "gen/tagger_lstm_dyn": {"divisible-dim", "shape-mismatch"},  # exported at a length of 9, which is baked in
+}
 """Healthy models that deserve more than a remark."""
 
 

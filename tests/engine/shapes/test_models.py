@@ -67,12 +67,44 @@ def test_all_that_can_be_known_is(shared: Path, name: str) -> None:
         assert not open_, [(t.name, t.unknown_because) for t in open_[:3]]
 
 
+FOUND = {
+    "gen/gpt2_kv_dyn.onnx": ["equal-dims past + seq and s53 must be equal, or one of them 1"],
+    "gen/tagger_lstm_dyn.onnx": [
+        "divisible-dim batch*seq must be a multiple of 9",
+        "shape-mismatch the file declares 'val_238' as [9, batch, 192], but Reshape 'node_Reshape_296' makes "
+        "[9, (batch*seq)//9, 192]",
+    ],
+    "gen/unet_ts.onnx": [
+        "equal-dims 2*(h//4) and h//2 must be equal", "equal-dims 2*(w//4) and w//2 must be equal",
+        "divisible-dim h must be a multiple of 4", "divisible-dim w must be a multiple of 4",
+    ],
+    "real/deepcut.onnx": ["equal-dims unk__330 and unk__331 must be equal"],
+    "real/oskut_ws.onnx": [
+        "equal-dims unk__2044 and unk__2045 must be equal", "equal-dims unk__2044 and unk__2046 must be equal",
+    ],
+    "real/ppocr_v4_det.onnx": [
+        f"equal-dims (p2o.DynamicDimension.{i} + {2**k - 1})//{2**k} and "
+        f"{2**(5 - k)}*((p2o.DynamicDimension.{i} + 31)//32) must be equal, or one of them 1"
+        for k in (3, 2) for i in (2, 1)
+    ],
+    "real/ppocr_v4_rec.onnx": ["forced-dim x_dim2 can only be 33 to 80"],
+    "ml/titanic_string_columns.onnx": [
+        "equal-dims age_dim0 and fare_dim0 must be equal", "equal-dims sex_dim0 and port_dim0 must be equal",
+        "equal-dims age_dim0 and sex_dim0 must be equal",
+    ],
+}  # fmt: skip
+"""What inference finds in the models, each of it true: other sizes fail, here and in ONNX Runtime."""
+
+
 @pytest.mark.parametrize("name", MODELS)
-def test_no_false_alarm(shared: Path, name: str) -> None:
+def test_findings(shared: Path, name: str) -> None:
     model = load(shared / "models" / name)
     before = len(model.diagnostics)
     infer_shapes(model)
-    assert model.diagnostics[before:] == []
+    found = [f"{d.code} {d.message}" for d in model.diagnostics[before:]]
+    expected = FOUND.get(name, [])
+    assert len(found) == len(expected), found
+    assert all(text.startswith(start) for text, start in zip(found, expected, strict=True)), found
 
 
 def stored_path(shared: Path, name: str) -> Path:
