@@ -4,7 +4,7 @@ Source: the schemas of ONNX Runtime 1.32 (`onnxruntime.capi`, domain com.microso
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from engine.kernels.matmul import gemm, product
 from engine.kernels.normalization import layer_normalization, rms_normalization, standardized
 from engine.kernels.precision import in_float32, wide
 from engine.kernels.registry import MICROSOFT, KernelContext, kernel
+from engine.kernels.windows import Sliding
 
 kernel("Gelu", 1, domain=MICROSOFT)(gelu)
 
@@ -93,16 +94,13 @@ def fused_conv(
     z: Any = None,
     *,
     kernel_shape: list[int] | None = None,
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     group: int = 1,
     activation: str = "",
     activation_params: list[float] | None = None,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """Conv, plus z where given, then an activation."""
-    y = conv(ctx, x, w, b, strides=strides, dilations=dilations, pads=pads, auto_pad=auto_pad, group=group)
+    y = conv(ctx, x, w, b, kernel_shape=kernel_shape, group=group, **sliding)
     return _activated(ctx, y if z is None else y + z, activation, activation_params or [])
 
 

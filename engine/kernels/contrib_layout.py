@@ -4,13 +4,14 @@ Source: the schemas of ONNX Runtime 1.32 (`onnxruntime.capi`, domains com.micros
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from engine.graph.ir import Node
 from engine.kernels.contrib_quantized import real
 from engine.kernels.pooling import average_pool, max_pool
 from engine.kernels.quantization import qlinear_conv, quantize
 from engine.kernels.registry import MICROSOFT, KernelContext, kernel
+from engine.kernels.windows import Sliding
 
 
 def _first(xp: Any, x: Any, are_last: int = 1) -> Any:
@@ -29,17 +30,11 @@ def nhwc_max_pool(
     x: Any,
     *,
     kernel_shape: list[int],
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """MaxPool of x [N, *spatial, C]."""
-    y = max_pool(
-        ctx, _first(ctx.xp, x), kernel_shape=kernel_shape, strides=strides, dilations=dilations, pads=pads,
-        auto_pad=auto_pad, ceil_mode=ceil_mode,
-    )  # fmt: skip
+    y = max_pool(ctx, _first(ctx.xp, x), kernel_shape=kernel_shape, ceil_mode=ceil_mode, **sliding)
     return _last(ctx.xp, y)
 
 
@@ -49,18 +44,13 @@ def qlinear_conv_of_layout(
     x: Any,
     *inputs: Any,
     kernel_shape: list[int] | None = None,
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     group: int = 1,
     channels_last: int = 0,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """QLinearConv, of x [N, *spatial, C] with `channels_last`; the filters are [M, C / group, *kernel] either way."""
-    y = qlinear_conv(
-        ctx, _first(ctx.xp, x, channels_last), *inputs, strides=strides, dilations=dilations, pads=pads,
-        auto_pad=auto_pad, group=group,
-    )  # fmt: skip
+    first = _first(ctx.xp, x, channels_last)
+    y = qlinear_conv(ctx, first, *inputs, kernel_shape=kernel_shape, group=group, **sliding)
     return _last(ctx.xp, y, channels_last)
 
 
@@ -83,17 +73,15 @@ def qlinear_average_pool(
     zero: Any = None,
     *,
     kernel_shape: list[int],
-    strides: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
     count_include_pad: int = 0,
     channels_last: int = 0,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """AveragePool of a quantised tensor, quantised."""
     y = average_pool(
-        ctx, _first(ctx.xp, real(x, x_scale, x_zero), channels_last), kernel_shape=kernel_shape, strides=strides,
-        pads=pads, auto_pad=auto_pad, ceil_mode=ceil_mode, count_include_pad=count_include_pad,
+        ctx, _first(ctx.xp, real(x, x_scale, x_zero), channels_last), kernel_shape=kernel_shape, ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad, **sliding,
     )  # fmt: skip
     return quantize(ctx.xp, _last(ctx.xp, y, channels_last), scale, zero, x.dtype)
 

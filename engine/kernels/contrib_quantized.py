@@ -5,7 +5,7 @@ Source: the schemas of ONNX Runtime 1.32 (`onnxruntime.capi`, domain com.microso
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from engine.kernels.quantization import (
     quantize,
     quantize_linear,
 )
-from engine.kernels.recurrent import prepare, run_lstm
+from engine.kernels.recurrent import Recurrent, prepare, run_lstm
 from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 from engine.kernels.softmax import softmax_along
 
@@ -178,19 +178,11 @@ def dynamic_quantize_lstm(
     r_scale: Any,
     r_zero: Any,
     *,
-    activation_alpha: list[float] | None = None,
-    activation_beta: list[float] | None = None,
-    activations: list[str] | None = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int | None = None,
     input_forget: int = 0,
+    **shared: Unpack[Recurrent],
 ) -> Any:
     """LSTM with quantised weights [D, width, 4 * H]; inputs and states are quantised as they come."""
-    run = prepare(ctx, x, w.swapaxes(1, 2), r.swapaxes(1, 2), b, sequence_lens, ["Sigmoid", "Tanh", "Tanh"], {
-        "activation_alpha": activation_alpha, "activation_beta": activation_beta, "activations": activations,
-        "clip": clip, "direction": direction, "layout": 0,
-    })  # fmt: skip
+    run = prepare(ctx, x, w.swapaxes(1, 2), r.swapaxes(1, 2), b, sequence_lens, ["Sigmoid", "Tanh", "Tanh"], shared)
     run.times_w = [partial(dynamic_product, ctx, w[d], w_scale[d], w_zero[d]) for d in range(len(w))]
     run.times_r = [partial(dynamic_product, ctx, r[d], r_scale[d], r_zero[d]) for d in range(len(r))]
     return run_lstm(run, initial_h, initial_c, p, input_forget)

@@ -4,7 +4,7 @@ Source: the schemas of ONNX Runtime 1.32 (`onnxruntime.capi`, domain com.microso
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 from engine.kernels.reshaping import trilu
 from engine.kernels.sampling import grid_sample
 from engine.kernels.selection import unique
+from engine.kernels.windows import Sliding
 
 kernel("GatherND", 1, domain=MICROSOFT)(gather_nd)
 kernel("GridSample", 1, domain=MICROSOFT)(grid_sample)
@@ -67,18 +68,15 @@ def conv_transpose_with_dynamic_pads(
     ctx: KernelContext,
     x: Any,
     w: Any,
-    pads: Any = None,
+    padding: Any = None,
     b: Any = None,
     *,
     kernel_shape: list[int] | None = None,
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     group: int = 1,
     output_padding: list[int] | None = None,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """ConvTranspose whose padding is an input."""
-    return conv_transpose(
-        ctx, x, w, b, strides=strides, dilations=dilations, pads=None if pads is None else as_ints(pads),
-        auto_pad=auto_pad, group=group, output_padding=output_padding,
-    )  # fmt: skip
+    if padding is not None:
+        sliding["pads"] = as_ints(padding)
+    return conv_transpose(ctx, x, w, b, group=group, output_padding=output_padding, **sliding)

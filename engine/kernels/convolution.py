@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import itertools
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from engine.kernels.parallel import piece, pieces, share
 from engine.kernels.pooling import padded
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
-from engine.kernels.windows import Windows, transposed_windows, windows
+from engine.kernels.windows import Sliding, Windows, transposed_windows, windows
 
 _COLUMNS_BYTES = 1 << 20
 """Windows are gathered in pieces of about this size: larger ones spend their time on page faults and in memory."""
@@ -32,11 +32,8 @@ def conv(
     b: Any = None,
     *,
     kernel_shape: list[int] | None = None,
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     group: int = 1,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """Cross-correlation of x [N, C, *spatial] with w [M, C/group, *kernel], plus b [M] (Conv 22).
 
@@ -44,15 +41,26 @@ def conv(
     ------
     UnsupportedError: the channels of x, w and b do not fit together.
     """
-    if x.ndim < 3 or w.ndim != x.ndim or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
-        raise UnsupportedError(f"x {list(x.shape)} and w {list(w.shape)} do not fit a convolution of {group} group(s)")
     if b is not None and b.shape != w.shape[:1]:
         raise UnsupportedError(f"the bias {list(b.shape)} should have one number for each of the {w.shape[0]} filters")
-    slides = windows(x.shape[2:], w.shape[2:], strides, dilations, pads, auto_pad)
-    y = convolve(ctx.xp, x, w, slides, group)
+    y = convolve(ctx.xp, x, w, filter_windows(x, w, group, kernel_shape, sliding), group)
     if b is not None:
         y += b.reshape(-1, *(1,) * (x.ndim - 2))
     return y
+
+
+def filter_windows(x: Any, w: Any, group: int, kernel_shape: list[int] | None, sliding: Sliding) -> Windows:
+    """How filters w [M, C/group, *kernel] slide over x [N, C, *spatial].
+
+    Raises
+    ------
+    UnsupportedError: the channels of x and w, or the filters and `kernel_shape`, do not fit together.
+    """
+    if x.ndim < 3 or w.ndim != x.ndim or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
+        raise UnsupportedError(f"x {list(x.shape)} and w {list(w.shape)} do not fit a convolution of {group} group(s)")
+    if kernel_shape and tuple(kernel_shape) != w.shape[2:]:
+        raise UnsupportedError(f"kernel_shape {kernel_shape} is not that of the filters w {list(w.shape)}")
+    return windows(x.shape[2:], w.shape[2:], **sliding)
 
 
 def convolve(xp: Any, x: Any, w: Any, slides: Windows, group: int = 1) -> Any:
@@ -215,13 +223,10 @@ def conv_transpose(
     b: Any = None,
     *,
     kernel_shape: list[int] | None = None,
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     group: int = 1,
     output_padding: list[int] | None = None,
     output_shape: list[int] | None = None,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """Every element of x [N, C, *spatial] spreads w [C, M/group, *kernel], sums where they meet (ConvTranspose 22).
 
@@ -234,7 +239,7 @@ def conv_transpose(
         raise UnsupportedError(f"x {list(x.shape)} and w {list(w.shape)} do not fit a convolution of {group} group(s)")
     size, sides = x.shape[2:], w.shape[2:]
     spread = transposed_windows(
-        size, sides, strides, dilations, pads, auto_pad, output_padding, output_shape
+        size, sides, output_padding=output_padding, output_shape=output_shape, **sliding
     )
     batch, filters = x.shape[0], w.shape[1] * group
     weights = w.reshape(group, w.shape[0] // group, -1).swapaxes(1, 2)
@@ -266,14 +271,11 @@ def col2im(
     x: Any,
     image_shape: Any,
     block_shape: Any,
-    *,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    strides: list[int] | None = None,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """Columns [N, C * block, blocks] added up into the image [N, C, *image_shape] they were cut from (Col2Im 18)."""
     image, block = as_ints(image_shape), as_ints(block_shape)
-    slides = windows(image, block, strides, dilations, pads)
+    slides = windows(image, block, **sliding)
     terms = x.reshape(x.shape[0], -1, *block, *slides.out)
     extent = tuple(n + b + e for n, b, e in zip(image, slides.pads_begin, slides.pads_end))
     y = _spread_sum(ctx.xp, terms, extent, slides.strides, slides.dilations)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from engine.dtypes import from_numpy
 from engine.errors import UnsupportedError
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, host_array, kernel
-from engine.kernels.windows import Windows, windows
+from engine.kernels.windows import Sliding, Windows, windows
 
 
 def padded(xp: Any, x: Any, w: Windows, value: Any) -> Any:
@@ -50,16 +50,13 @@ def max_pool(
     x: Any,
     *,
     kernel_shape: list[int],
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
     storage_order: int = 0,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """Largest element of each window, and on request its flat index in the input (MaxPool 22)."""
     xp = ctx.xp
-    w = windows(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    w = windows(x.shape[2:], kernel_shape, ceil_mode=ceil_mode, **sliding)
     wide = padded(xp, x, w, lowest(x.dtype))
     if len(ctx.wanted) < 2 or not ctx.wanted[1]:
         return reduce_windows(wide, w, xp.maximum)
@@ -111,16 +108,13 @@ def average_pool(
     x: Any,
     *,
     kernel_shape: list[int],
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
     count_include_pad: int = 0,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """Mean of each window over its elements in the input, or with the padding counted as zeros (AveragePool 22)."""
     xp = ctx.xp
-    w = windows(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    w = windows(x.shape[2:], kernel_shape, ceil_mode=ceil_mode, **sliding)
     total = reduce_windows(padded(xp, x, w, 0), w, xp.add)
     counts = w.counts(bool(count_include_pad))
     if all(c == k for axis, k in zip(counts, w.kernel) for c in axis):
@@ -138,15 +132,12 @@ def lp_pool(
     *,
     kernel_shape: list[int],
     p: float = 2,
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """p-norm of each window (LpPool 22)."""
     xp = ctx.xp
-    w = windows(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    w = windows(x.shape[2:], kernel_shape, ceil_mode=ceil_mode, **sliding)
     powers = xp.abs(x) ** x.dtype.type(p)
     return reduce_windows(padded(xp, powers, w, 0), w, xp.add) ** x.dtype.type(1 / p)
 

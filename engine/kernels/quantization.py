@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from engine.dtypes import DType, from_code, from_numpy
 from engine.errors import UnsupportedError
 from engine.kernels.axes import normalize_axis, on_axis
 from engine.kernels.casting import convert
-from engine.kernels.convolution import convolve
+from engine.kernels.convolution import convolve, filter_windows
 from engine.kernels.matmul import EXACT_FLOAT32, integer_product, magnitude
 from engine.kernels.precision import wide
 from engine.kernels.registry import KernelContext, kernel
-from engine.kernels.windows import windows
+from engine.kernels.windows import Sliding
 
 _VERSIONS = (10, 13, 19, 21, 23, 24, 25, 28)
 
@@ -184,14 +184,11 @@ def conv_integer(
     w_zero_point: Any = None,
     *,
     kernel_shape: list[int] | None = None,
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     group: int = 1,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """Convolution of integers in int32 (ConvInteger 10); the padding counts as zero after the shift by x_zero_point."""
-    slides = windows(x.shape[2:], w.shape[2:], strides, dilations, pads, auto_pad)
+    slides = filter_windows(x, w, group, kernel_shape, sliding)
     zero = _by_filter(w_zero_point, w.ndim)
     return _integer_convolution(ctx.xp, centred(x, _scalar(x_zero_point)), centred(w, zero), slides, group)
 
@@ -210,15 +207,12 @@ def qlinear_conv(
     b: Any = None,
     *,
     kernel_shape: list[int] | None = None,
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
-    auto_pad: str = "NOTSET",
     group: int = 1,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """Convolution of quantised tensors, quantised; b counts in units of x_scale * w_scale (QLinearConv 10)."""
     xp = ctx.xp
-    slides = windows(x.shape[2:], w.shape[2:], strides, dilations, pads, auto_pad)
+    slides = filter_windows(x, w, group, kernel_shape, sliding)
     left, right = centred(x, _scalar(x_zero_point)), centred(w, _by_filter(w_zero_point, w.ndim))
     total = _integer_convolution(xp, left, right, slides, group)
     if b is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from engine.errors import UnsupportedError
 from engine.kernels.matmul import product
@@ -127,10 +127,22 @@ def _times(xp: Any, matrix: Any, rows: Any) -> Any:
     return product(xp, rows, matrix)
 
 
+class Recurrent(TypedDict, total=False):
+    """The attributes that the recurrent operators share, as the specification names them."""
+
+    activation_alpha: list[float]
+    activation_beta: list[float]
+    activations: list[str]
+    clip: float
+    direction: str
+    hidden_size: int
+    layout: int
+
+
 def prepare(
-    ctx: KernelContext, x: Any, w: Any, r: Any, b: Any, lengths: Any, defaults: list[str], attributes: dict[str, Any]
+    ctx: KernelContext, x: Any, w: Any, r: Any, b: Any, lengths: Any, defaults: list[str], shared: Recurrent
 ) -> Run:
-    direction, layout = attributes["direction"], attributes["layout"]
+    direction, layout = shared.get("direction", "forward"), shared.get("layout", 0)
     if direction not in ("forward", "reverse", "bidirectional"):
         raise UnsupportedError(f"direction {direction!r} is none of forward, reverse, bidirectional")
     backwards = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[direction]
@@ -138,8 +150,8 @@ def prepare(
     if (w.shape, r.shape) != wanted:
         raise UnsupportedError(f"W {list(w.shape)} and R {list(r.shape)} should be {list(wanted[0])} and "
                                f"{list(wanted[1])} for inputs of {x.shape[-1]}")  # fmt: skip
-    names = attributes["activations"] or defaults * len(backwards)
-    functions = _activations(ctx.xp, names, attributes["activation_alpha"], attributes["activation_beta"])
+    names = shared.get("activations") or defaults * len(backwards)
+    functions = _activations(ctx.xp, names, shared.get("activation_alpha"), shared.get("activation_beta"))
     each = len(defaults)
     if len(functions) != each * len(backwards):
         raise UnsupportedError(f"{len(functions)} activations given where {each * len(backwards)} are due")
@@ -147,7 +159,7 @@ def prepare(
         xp=ctx.xp, x=x.swapaxes(0, 1) if layout else x, w=w, r=r, times_w=_products(ctx.xp, w),
         times_r=_products(ctx.xp, r), bias=b, lengths=lengths, hidden=r.shape[-1], directions=backwards,
         activations=[functions[i * each : (i + 1) * each] for i in range(len(backwards))],
-        clip=attributes["clip"], swapped=bool(layout),
+        clip=shared.get("clip"), swapped=bool(layout),
     )  # fmt: skip
 
 
@@ -164,24 +176,15 @@ def lstm(
     initial_c: Any = None,
     p: Any = None,
     *,
-    activation_alpha: list[float] | None = None,
-    activation_beta: list[float] | None = None,
-    activations: list[str] | None = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int | None = None,
     input_forget: int = 0,
-    layout: int = 0,
+    **shared: Unpack[Recurrent],
 ) -> Any:
     """Long short-term memory, gates in the order input, output, forget, cell (LSTM 22). Gives Y, Y_h, Y_c.
 
     `clip` bounds what the gates put into their activations, and not the cell that goes into the last one, as in
     ONNX Runtime: the specification can be read either way.
     """
-    run = prepare(ctx, x, w, r, b, sequence_lens, ["Sigmoid", "Tanh", "Tanh"], {
-        "activation_alpha": activation_alpha, "activation_beta": activation_beta, "activations": activations,
-        "clip": clip, "direction": direction, "layout": layout,
-    })  # fmt: skip
+    run = prepare(ctx, x, w, r, b, sequence_lens, ["Sigmoid", "Tanh", "Tanh"], shared)
     return run_lstm(run, initial_h, initial_c, p, input_forget)
 
 
@@ -226,20 +229,11 @@ def gru(
     sequence_lens: Any = None,
     initial_h: Any = None,
     *,
-    activation_alpha: list[float] | None = None,
-    activation_beta: list[float] | None = None,
-    activations: list[str] | None = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int | None = None,
-    layout: int = 0,
     linear_before_reset: int = 0,
+    **shared: Unpack[Recurrent],
 ) -> Any:
     """Gated recurrent unit, gates in the order update, reset, hidden (GRU 22). Gives Y, Y_h."""
-    run = prepare(ctx, x, w, r, b, sequence_lens, ["Sigmoid", "Tanh"], {
-        "activation_alpha": activation_alpha, "activation_beta": activation_beta, "activations": activations,
-        "clip": clip, "direction": direction, "layout": layout,
-    })  # fmt: skip
+    run = prepare(ctx, x, w, r, b, sequence_lens, ["Sigmoid", "Tanh"], shared)
     xp, n = ctx.xp, run.hidden
     sequence = xp.zeros((run.x.shape[0], len(run.directions), run.batch, n), x.dtype)
     finals = []
@@ -276,20 +270,10 @@ def rnn(
     b: Any = None,
     sequence_lens: Any = None,
     initial_h: Any = None,
-    *,
-    activation_alpha: list[float] | None = None,
-    activation_beta: list[float] | None = None,
-    activations: list[str] | None = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int | None = None,
-    layout: int = 0,
+    **shared: Unpack[Recurrent],
 ) -> Any:
     """Simple recurrent network (RNN 22). Gives Y, Y_h."""
-    run = prepare(ctx, x, w, r, b, sequence_lens, ["Tanh"], {
-        "activation_alpha": activation_alpha, "activation_beta": activation_beta, "activations": activations,
-        "clip": clip, "direction": direction, "layout": layout,
-    })  # fmt: skip
+    run = prepare(ctx, x, w, r, b, sequence_lens, ["Tanh"], shared)
     xp = ctx.xp
     sequence = xp.zeros((run.x.shape[0], len(run.directions), run.batch, run.hidden), x.dtype)
     finals = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
@@ -45,7 +45,8 @@ class Kernel:
     """An implementation of an operator for some of its versions.
 
     `function(ctx, *inputs, **attributes)` returns one value, or a tuple with one value per output slot. `required` and
-    `optional` name the attributes it understands: they are the function's keyword-only parameters.
+    `optional` name the attributes it understands: they are the function's keyword-only parameters. Attributes that a
+    family shares are a `TypedDict`, taken as ``**attributes: Unpack[Shared]``.
     `host_inputs` are the slots that must be NumPy arrays on every device (shapes, axes, repeats), `host_outputs` those
     of the results that are NumPy arrays wherever the inputs lie.
     `generic` kernels use nothing but `ctx.xp` and serve every array module; others need NumPy.
@@ -114,9 +115,7 @@ def kernel(
     """
 
     def declare(function: F) -> F:
-        keywords = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        required = frozenset(p.name for p in keywords if p.default is p.empty)
-        optional = frozenset(p.name for p in keywords) - required
+        required, optional = _attributes(function)
         target = LIBRARY if into is None else into
         target.append(Kernel(
             domain, op_type, since_versions, function, required, optional, generic, host_inputs, host_outputs, accepts
@@ -124,6 +123,19 @@ def kernel(
         return function
 
     return declare
+
+
+def _attributes(function: Callable[..., Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """The attributes that a kernel must be given and may be given: its keywords, those of a `TypedDict` included."""
+    parameters = inspect.signature(function).parameters.values()
+    keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    required = {p.name for p in keywords if p.default is p.empty}
+    optional = {p.name for p in keywords} - required
+    for shared in (p for p in parameters if p.kind is p.VAR_KEYWORD):
+        (group,) = get_args(get_type_hints(inspect.unwrap(function))[shared.name])
+        required |= group.__required_keys__
+        optional |= group.__optional_keys__
+    return frozenset(required), frozenset(optional)
 
 
 class KernelRegistry:

@@ -3,15 +3,16 @@ from __future__ import annotations
 
 import itertools
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from engine.errors import UnsupportedError
+from engine.kernels.convolution import filter_windows
 from engine.kernels.matmul import product
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, host_array, kernel
-from engine.kernels.windows import windows
+from engine.kernels.windows import Sliding
 
 _CUBIC = -0.75
 """The free coefficient of cubic convolution (Keys 1981), as PyTorch and ONNX choose it."""
@@ -127,18 +128,16 @@ def deform_conv(
     mask: Any = None,
     *,
     kernel_shape: list[int] | None = None,
-    strides: list[int] | None = None,
-    dilations: list[int] | None = None,
-    pads: list[int] | None = None,
     group: int = 1,
     offset_group: int = 1,
+    **sliding: Unpack[Sliding],
 ) -> Any:
     """Convolution whose windows reach to offset places, each weighed by a mask (DeformConv 22).
 
     offset is [N, offset_group * kernel * r, *out], mask [N, offset_group * kernel, *out]; outside x is 0.
     """
     xp, rank, batch, channels = ctx.xp, x.ndim - 2, x.shape[0], x.shape[1]
-    slides = windows(x.shape[2:], w.shape[2:], strides, dilations, pads)
+    slides = filter_windows(x, w, group, kernel_shape, sliding)
     taps, places = prod(slides.kernel), prod(slides.out)
     moves = offset.reshape(batch, offset_group, taps, rank, places)
     weights = None if mask is None else mask.reshape(batch, offset_group, taps * places)

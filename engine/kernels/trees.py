@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from engine.kernels.scores import labels_of, transformed, two_columns
 _MODES = {
     name: code
     for code, name in enumerate(
-        ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER"]
+        ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF"]
     )
 }
 _COMPARE = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal)
@@ -67,13 +67,14 @@ class Forest:
         at = np.repeat(self.roots[None], x.shape[0], axis=0)
         rows = np.arange(x.shape[0])[:, None]
         kinds = [int(m) for m in np.unique(self.mode) if m != _LEAF]
-        while True:
+        for _ in range(len(self.mode) + 1):
             values = x[rows, self.feature[at]]
             goes = self._compare(values, at, kinds) | (np.isnan(values) & self.missing_true[at])
             following = np.where(goes, self.on_true[at], self.on_false[at])
             if np.array_equal(following, at):
                 return at
             at = following
+        raise UnsupportedError("the nodes of a tree follow each other in a circle")
 
     def _compare(self, values: np.ndarray, at: np.ndarray, kinds: list[int]) -> np.ndarray:
         threshold, result = self.threshold[at], np.zeros(at.shape, bool)
@@ -100,18 +101,36 @@ def _gather(weights: np.ndarray, present: np.ndarray, how: str) -> Any:
     return np.where(present.any(axis=1), reduce(np.where(present, weights, neutral), axis=1), 0)
 
 
+class _TreeNodes(TypedDict):
+    """Attributes that the operators before TreeEnsemble must have: for each node of each tree its place and test."""
+
+    nodes_treeids: list[int]
+    nodes_nodeids: list[int]
+    nodes_featureids: list[int]
+    nodes_modes: list[str]
+    nodes_truenodeids: list[int]
+    nodes_falsenodeids: list[int]
+
+
+class TreeNodes(_TreeNodes, total=False):
+    """With those that they may have, and that change values."""
+
+    nodes_values: list[float]
+    nodes_values_as_tensor: Any
+    nodes_missing_value_tracks_true: list[int]
+
+
+def _mode(name: str) -> int:
+    if name not in _MODES:
+        raise UnsupportedError(f"the node mode {name!r} is none of {', '.join(_MODES)}")
+    return _MODES[name]
+
+
 @dataclass(slots=True)
 class _NodeLists:
-    """Attributes ``nodes_*`` of the operators before TreeEnsemble, and those that give leaves their weights."""
+    """The nodes of the operators before TreeEnsemble, and the lists that give leaves their weights."""
 
-    tree: Sequence[int]
-    node: Sequence[int]
-    feature: Sequence[int]
-    mode: Sequence[str]
-    threshold: Any
-    on_true: Sequence[int]
-    on_false: Sequence[int]
-    missing_true: Sequence[int] | None
+    nodes: TreeNodes
     weight_tree: Sequence[int]
     weight_node: Sequence[int]
     weight_target: Sequence[int]
@@ -119,22 +138,29 @@ class _NodeLists:
 
     def forest(self, targets: int) -> Forest:
         """The forest these lists describe."""
-        tree, node = np.array(self.tree, np.int64), np.array(self.node, np.int64)
+        nodes = self.nodes
+        tree, node, true, false = (
+            np.array(ids, np.int64) for ids in (
+                nodes["nodes_treeids"], nodes["nodes_nodeids"], nodes["nodes_truenodeids"], nodes["nodes_falsenodeids"]
+            )
+        )  # fmt: skip
         span = int(node.max(initial=0)) + 1
         keys = tree * span + node
         order = np.argsort(keys)
         places = _Places(keys[order], order, span)
-        mode = np.array([_MODES.get(m, _LEAF) for m in self.mode], np.int8)
+        mode = np.array([_mode(name) for name in nodes["nodes_modes"]], np.int8)
         own, is_leaf = np.arange(len(keys)), mode == _LEAF
-        on_true = np.where(is_leaf, own, places.find(tree, np.where(is_leaf, node, np.array(self.on_true, np.int64))))
-        on_false = np.where(is_leaf, own, places.find(tree, np.where(is_leaf, node, np.array(self.on_false, np.int64))))
-        missing = np.zeros(len(keys), bool) if not self.missing_true else np.array(self.missing_true, bool)
-        threshold = np.asarray(self.threshold, getattr(self.threshold, "dtype", np.float32))
+        on_true, on_false = (
+            np.where(is_leaf, own, places.find(tree, np.where(is_leaf, node, ids))) for ids in (true, false)
+        )
+        values = _either(nodes.get("nodes_values_as_tensor"), nodes.get("nodes_values"))
+        threshold = np.asarray(values, getattr(values, "dtype", np.float32))
+        missing = np.array(nodes.get("nodes_missing_value_tracks_true") or np.zeros(len(keys)), bool)
         _, first = np.unique(tree, return_index=True)
         leaf, weights, present = self._leaves(places, len(keys), targets)
         return Forest(
-            _roots(tree, np.sort(first), on_true, on_false), np.array(self.feature, np.int64), mode, threshold, on_true,
-            on_false, missing, leaf, weights, present, {},
+            _roots(tree, np.sort(first), on_true, on_false), np.array(nodes["nodes_featureids"], np.int64), mode,
+            threshold, on_true, on_false, missing, leaf, weights, present, {},
         )  # fmt: skip
 
     def _leaves(self, places: _Places, count: int, targets: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -195,18 +221,9 @@ def tree_ensemble_regressor(
     ctx: KernelContext,
     x: np.ndarray,
     *,
-    nodes_treeids: list[int],
-    nodes_nodeids: list[int],
-    nodes_featureids: list[int],
-    nodes_modes: list[str],
-    nodes_truenodeids: list[int],
-    nodes_falsenodeids: list[int],
     target_treeids: list[int],
     target_nodeids: list[int],
     target_ids: list[int],
-    nodes_values: list[float] | None = None,
-    nodes_values_as_tensor: Any = None,
-    nodes_missing_value_tracks_true: list[int] | None = None,
     target_weights: list[float] | None = None,
     target_weights_as_tensor: Any = None,
     base_values: list[float] | None = None,
@@ -214,14 +231,12 @@ def tree_ensemble_regressor(
     n_targets: int | None = None,
     aggregate_function: str = "SUM",
     post_transform: str = "NONE",
+    **nodes: Unpack[TreeNodes],
 ) -> Any:
     """Leaf weights of all trees put together for each row of x [N, F]; float32 [N, targets] (version 3)."""
     targets = n_targets or max(target_ids, default=0) + 1
-    forest = _NodeLists(
-        nodes_treeids, nodes_nodeids, nodes_featureids, nodes_modes, _either(nodes_values_as_tensor, nodes_values),
-        nodes_truenodeids, nodes_falsenodeids, nodes_missing_value_tracks_true, target_treeids, target_nodeids,
-        target_ids, _either(target_weights_as_tensor, target_weights),
-    ).forest(targets)  # fmt: skip
+    weights = _either(target_weights_as_tensor, target_weights)
+    forest = _NodeLists(nodes, target_treeids, target_nodeids, target_ids, weights).forest(targets)
     scores, _ = forest.aggregate(_floats(x), aggregate_function)
     base = _either(base_values_as_tensor, base_values)
     if base is not None and len(base):
@@ -234,18 +249,9 @@ def tree_ensemble_classifier(
     ctx: KernelContext,
     x: np.ndarray,
     *,
-    nodes_treeids: list[int],
-    nodes_nodeids: list[int],
-    nodes_featureids: list[int],
-    nodes_modes: list[str],
-    nodes_truenodeids: list[int],
-    nodes_falsenodeids: list[int],
     class_treeids: list[int],
     class_nodeids: list[int],
     class_ids: list[int],
-    nodes_values: list[float] | None = None,
-    nodes_values_as_tensor: Any = None,
-    nodes_missing_value_tracks_true: list[int] | None = None,
     class_weights: list[float] | None = None,
     class_weights_as_tensor: Any = None,
     base_values: list[float] | None = None,
@@ -253,6 +259,7 @@ def tree_ensemble_classifier(
     classlabels_int64s: list[int] | None = None,
     classlabels_strings: list[str] | None = None,
     post_transform: str = "NONE",
+    **nodes: Unpack[TreeNodes],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Label [N] and scores [N, classes] of each row of x [N, F] (version 3).
 
@@ -261,11 +268,8 @@ def tree_ensemble_classifier(
     """
     labels: Any = classlabels_int64s or classlabels_strings or []
     weights = _either(class_weights_as_tensor, class_weights)
-    forest = _NodeLists(
-        nodes_treeids, nodes_nodeids, nodes_featureids, nodes_modes, _either(nodes_values_as_tensor, nodes_values),
-        nodes_truenodeids, nodes_falsenodeids, nodes_missing_value_tracks_true, class_treeids, class_nodeids, class_ids,
-        weights,
-    ).forest(max(len(labels), max(class_ids, default=0) + 1))  # fmt: skip
+    lists = _NodeLists(nodes, class_treeids, class_nodeids, class_ids, weights)
+    forest = lists.forest(max(len(labels), max(class_ids, default=0) + 1))
     scores, found = forest.aggregate(_floats(x), "SUM")
     base = np.asarray(_either(_either(base_values_as_tensor, base_values), ()), scores.dtype)
     if len(set(class_ids)) == 1 and len(labels) <= 2 and len(base) <= 1:

@@ -7,8 +7,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TypedDict
 
 from engine.errors import UnsupportedError
+
+
+class Sliding(TypedDict, total=False):
+    """The attributes of all operators that slide a window, as the specification names them."""
+
+    strides: list[int]
+    dilations: list[int]
+    pads: list[int]
+    auto_pad: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from onnx.numpy_helper import from_array
 
+from engine.errors import UnsupportedError
 from engine.kernels.classical_ml import _coupled
 from tests.engine.kernels.oracle import check, run
 
@@ -216,3 +217,16 @@ def test_maps() -> None:
 def test_feature_vectorizer_cuts_and_fills() -> None:
     y = ours("FeatureVectorizer", np.array([[1, 2, 3]]), np.array([[4]]), inputdimensions=[2, 2])
     np.testing.assert_array_equal(y, [[1, 2, 4, 0]])
+
+
+def test_tree_of_a_hostile_file_does_not_run_for_ever() -> None:
+    tree = {
+        "nodes_treeids": [0, 0, 0], "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0, 0, 0],
+        "nodes_values": [0.0, 0.0, 0.0], "nodes_modes": ["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"],
+        "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 2, 0], "target_treeids": [0], "target_nodeids": [2],
+        "target_ids": [0], "target_weights": [1.0], "n_targets": 1,
+    }  # fmt: skip
+    with pytest.raises(UnsupportedError, match="in a circle"):
+        ours("TreeEnsembleRegressor", np.array([[-1.0]], np.float32), **tree)
+    with pytest.raises(UnsupportedError, match="'BRANCH_ODD' is none of BRANCH_LEQ"):
+        ours("TreeEnsembleRegressor", np.array([[-1.0]], np.float32), **{**tree, "nodes_modes": ["BRANCH_ODD"] * 3})
