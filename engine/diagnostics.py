@@ -276,6 +276,9 @@ CATALOGUE: dict[str, Rule] = {
     "equal-dims": Rule(
         _I, "Symbolic dims of different names must be equal",
         "Feed equal sizes; one name for both in the file would say so."),
+    "observed-mismatch": Rule(
+        _W, "A run made another type than was inferred",
+        "Report it with the model: inference, a kernel or the file is wrong. What the run made counts."),
     "missing-type": Rule(
         _W, "A graph input or output has no type", "Declare its element type and shape; it cannot be fed by itself."),
     "missing-rank": Rule(

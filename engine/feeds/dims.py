@@ -40,6 +40,12 @@ def symbols(model: Model) -> dict[str, list[SymbolUse]]:
     return uses
 
 
+def declared_names(model: Model) -> dict[str, str]:
+    """The symbols of dims that the file calls otherwise, by the file's name: batch_size for "batch-size"."""
+    pairs = [p for t in required_inputs(model) for p in zip(t.stored_shape or (), input_shape(t) or ())]
+    return {str(stored): str(dim) for stored, dim in pairs if isinstance(stored, Expr) and stored is not dim}
+
+
 def default_dims(model: Model) -> dict[str, int]:
     """A small sensible size for each symbolic dim, from its name and the places where it stands."""
     tensors = {t.name: t for t in required_inputs(model)}

@@ -24,8 +24,7 @@ from engine.shapes.facts import (
     is_complete,
     public_type,
 )  # fmt: skip
-from engine.shapes.inputs import input_types
-from engine.shapes.naming import SymbolNames
+from engine.shapes.inputs import open_inputs, with_identifiers
 from engine.shapes.requirements import Requirements
 from engine.shapes.schema_types import signature
 
@@ -65,8 +64,8 @@ class Inference:
         self._reasons: dict[str, str] = {}  # why an unknown dim is not known, by the name of its symbol
         self._unknown: dict[object, Expr] = {}
         self._introduced: dict[str, Node] = {}  # symbols of lengths that only the run decides
-        self._names = SymbolNames(set())
-        self._requirements = Requirements(())
+        self._inputs = open_inputs(model)
+        self._requirements = Requirements(self._inputs.symbols)
         self._node: Node | None = None
         self._runs: bool | None = True  # whether what is being inferred runs: in an If's branch None, or known
         self._contradicted: set[tuple[Expr, Expr]] = set()  # (declared, inferred) dims that have been told
@@ -76,11 +75,7 @@ class Inference:
 
     def run(self) -> None:
         """Infer everything and write it to the tensors."""
-        inputs = input_types(self._model)
-        symbols = {name for t in inputs.values() for name in _symbols(t)}
-        self._names = SymbolNames(symbols)
-        self._requirements = Requirements(symbols)
-        for tensor, type_ in inputs.items():
+        for tensor, type_ in self._inputs.types.items():
             bound = self._binder.type(type_)
             self._facts[tensor] = Fact(self._without_gaps(bound, tensor, f"the input {tensor.name!r} leaves it open"))
         self._infer_nodes(self._model.graph)
@@ -132,7 +127,7 @@ class Inference:
     def fresh(self, name: str) -> Expr:
         """The symbol of a length that only the run decides; the same for the same name."""
         assert self._node is not None
-        known = self._names.name((self._node, name), name)
+        known = self._inputs.names.name((self._node, name), name)
         self._introduced[known] = self._node
         return symbol(known)
 
@@ -242,7 +237,7 @@ class Inference:
 
     def _settled(self, tensor: Tensor, fact: Fact, node: Node) -> Fact:
         """The fact held against what the file declares of the tensor, which fills what inference leaves open."""
-        declared = tensor.stored_type
+        declared = self._renamed(tensor.stored_type)
         if tensor.data is not None or not isinstance(declared, TensorType):
             return fact if fact.type is not None or declared is None else replace(fact, type=declared)
         inferred = fact.type
@@ -265,6 +260,12 @@ class Inference:
             if shape != filled.shape:
                 return Fact(filled.with_shape(shape), fact.value, _as_declared(self._reasons[unknown]))
         return replace(fact, type=filled)
+
+    def _renamed(self, declared: Type | None) -> Type | None:
+        """A declared type with the names that inference knows its dims by."""
+        if not isinstance(declared, TensorType) or not declared.shape:
+            return declared
+        return declared.with_shape(with_identifiers(declared.shape, self._inputs.names, self._inputs.symbols))
 
     def _without_gaps(self, type_: Type | None, tensor: Tensor, because: str) -> Type | None:
         """A declared type with symbols for the dims that it leaves open."""

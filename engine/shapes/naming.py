@@ -1,4 +1,4 @@
-"""Names of the symbols that inference makes up: identifiers, unique in the model."""
+"""Names of symbols: identifiers, unique in the model."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ class SymbolNames:
     def __init__(self, taken: set[str]) -> None:
         self._taken = set(taken) | _RESERVED
         self._names: dict[object, str] = {}
+
+    @staticmethod
+    def is_plain(name: str) -> bool:
+        """Whether a name can stand as it is."""
+        return name.isidentifier() and name not in _RESERVED
+
+    def declared(self, name: str) -> str:
+        """The identifier for a name that the file declares; the same for the same name."""
+        return name if self.is_plain(name) else self.name(("declared", name), name)
 
     def name(self, key: object, wish: str) -> str:
         """The name of `key`: the wish made an identifier, with a number behind it where that is taken."""

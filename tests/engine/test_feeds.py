@@ -50,6 +50,12 @@ def test_an_unknown_dim_is_a_symbol_of_its_own() -> None:
     assert made["z"].shape == (3, 5)
 
 
+def test_names_that_are_no_identifiers_are_understood() -> None:
+    model = model_of(tensor("x", ["batch-size", "T"]))
+    assert list(feeds.symbols(model)) == ["batch_size", "T"]
+    assert feeds.declared_names(model) == {"batch-size": "batch_size"}
+
+
 @pytest.mark.parametrize(
     ("shape", "sizes"),
     [

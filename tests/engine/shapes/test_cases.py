@@ -275,9 +275,21 @@ def test_sums_of_declared_names_are_sums() -> None:
         helper.make_node("Add", ["all", "mask"], ["y"]),
     ]
     assert shape_of(infer(nodes, [mask, ids, past]), "y") == "[past + seq]"
-    alone = infer([helper.make_node("Identity", ["x"], ["y"])], [value("x", ["batch-size"])])
-    assert shape_of(alone, "y") == "[batch-size]"
-    assert tensor(alone, "x").inferred_shape[0].symbols() == ("batch-size",)
+
+
+def test_names_become_identifiers() -> None:
+    """Whatever a file calls its dims, the text of a shape is Python; one name stays one symbol."""
+    inputs = [value("x", ["batch-size", "p2o.Dim.0", "lambda"]), value("z", ["p2o.Dim.0", "batch_size", "min"])]
+    nodes = [helper.make_node("Flatten", ["x"], ["y"], axis=0), helper.make_node("Flatten", ["z"], ["w"], axis=0)]
+    model = infer(nodes, inputs)
+    assert shape_of(model, "y") == "[1, batch_size_2*lambda_2*p2o_Dim_0]"
+    assert shape_of(model, "w") == "[1, batch_size*min_2*p2o_Dim_0]"
+    assert codes(infer(nodes[:1], inputs[:1], [value("y", [1, "p2o.Dim.0"])])) == ["shape-mismatch"]
+    assert codes(infer([helper.make_node("Relu", ["x"], ["y"])], inputs[:1], [value("y", inputs_of(inputs[0]))])) == []
+
+
+def inputs_of(info: Any) -> list[str]:
+    return [d.dim_param for d in info.type.tensor_type.shape.dim]
 
 
 # --- findings

@@ -83,8 +83,8 @@ FOUND = {
         "equal-dims unk__2044 and unk__2045 must be equal", "equal-dims unk__2044 and unk__2046 must be equal",
     ],
     "real/ppocr_v4_det.onnx": [
-        f"equal-dims (p2o.DynamicDimension.{i} + {2**k - 1})//{2**k} and "
-        f"{2**(5 - k)}*((p2o.DynamicDimension.{i} + 31)//32) must be equal, or one of them 1"
+        f"equal-dims (p2o_DynamicDimension_{i} + {2**k - 1})//{2**k} and "
+        f"{2**(5 - k)}*((p2o_DynamicDimension_{i} + 31)//32) must be equal, or one of them 1"
         for k in (3, 2) for i in (2, 1)
     ],
     "real/ppocr_v4_rec.onnx": ["forced-dim x_dim2 can only be 33 to 80"],
