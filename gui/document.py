@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.graph.types import Type
 from engine.opening import open_model
+from gui.costing import Costing
 from gui.errors import explain
 from gui.finder import Finder
 from gui.history import History, Place
@@ -45,7 +46,7 @@ class RunState:
 
 
 class Document(QObject):
-    """One model and what is being looked at. `finder` searches it.
+    """One model and what is being looked at. `finder` searches it, `costing` counts what it costs.
 
     Signals: `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
     `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
@@ -80,6 +81,7 @@ class Document(QObject):
         self.dims: dict[str, int] = {}
         self.jobs = JobRunner(self)
         self.finder = Finder(self)
+        self.costing = Costing(self)
         self._history = History()
         self._foreground: list[Job] = []
         self._loading: Job | None = None

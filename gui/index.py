@@ -9,11 +9,21 @@ from engine.graph.ir import Graph, Model, Node, Tensor
 
 
 @dataclass(slots=True)
+class Stored:
+    """How much is stored of one element type."""
+
+    tensors: int = 0
+    elements: int = 0
+    nbytes: int = 0
+
+
+@dataclass(slots=True)
 class ModelIndex:
     """Qualified names of all nodes and tensors, graphs by their prefix, and the totals of the stored data.
 
     `parameters` counts the elements of floating-point constants and of those stored in 8 bits or less (quantised
-    weights); wider integers are indices and shapes. `nbytes` is the stored size of all constants.
+    weights); wider integers are indices and shapes. `nbytes` is the stored size of all constants, `stored` the same by
+    element type.
     """
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -22,6 +32,7 @@ class ModelIndex:
     histogram: Counter[str] = field(default_factory=Counter)
     parameters: int = 0
     nbytes: int = 0
+    stored: dict[str, Stored] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: Model) -> ModelIndex:
@@ -41,6 +52,10 @@ class ModelIndex:
         if data is None:
             return
         self.nbytes += data.nbytes
+        stored = self.stored.setdefault(data.dtype.name, Stored())
+        stored.tensors += 1
+        stored.elements += data.size
+        stored.nbytes += data.nbytes
         if data.dtype.kind == "float" or (data.dtype.kind in ("int", "uint") and data.dtype.bits <= 8):
             self.parameters += data.size
 

@@ -60,18 +60,23 @@ def parse(text: str, run: RunState | None = None) -> Query:
     needs_run = False
     for match in _TERM.finditer(text):
         name = (match["field"] or "").casefold()
-        term = _term(match)
+        wanted = _term(match)
         if name not in FIELDS:
-            term = Term(f"{match['field']}:{term.text}", term.form)
+            wanted = Term(f"{match['field']}:{wanted.text}", wanted.form)
             name = ""
-        if not term.text:
+        if not wanted.text:
             continue
         needs_run |= name in RUN_FIELDS
         try:
-            tests.append((FIELDS[name](term, run), not match["minus"]))
+            tests.append((FIELDS[name](wanted, run), not match["minus"]))
         except QueryError as error:
             return Query(error=f"{match[0].strip()}: {error}", needs_run=needs_run)
     return Query(tuple(tests), needs_run=needs_run)
+
+
+def term(field: str, text: str) -> str:
+    """A term that asks for exactly this text, quoted where it must be."""
+    return f"{field}:{text}" if re.fullmatch(r"[\w.:-]+", text) else f'{field}:"{text.replace(chr(34), "")}"'
 
 
 def _term(match: re.Match[str]) -> Term:

@@ -15,11 +15,12 @@ class LineKind(Enum):
     HEADING = "heading"
     PAIR = "pair"
     COUNT = "count"
+    TEXT = "text"
 
 
 @dataclass(slots=True)
 class Line:
-    """A line: a title with a badge, a heading, a label with a value and maybe a second line under it, or a count.
+    """A line: a title with a badge, a heading, a label with a value and maybe a second line under it, a count, a text.
 
     `target` is what a click on the line goes to; `share`, 0 to 1, the bar of a count.
     """

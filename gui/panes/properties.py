@@ -17,6 +17,7 @@ class PropertiesPane(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
+        self._subject: object = None
         self.list = LineList("Properties")
         self.list.followed.connect(self._follow)
         layout = QVBoxLayout(self)
@@ -25,11 +26,18 @@ class PropertiesPane(QWidget):
         document.selection_changed.connect(self._show)
         document.model_changed.connect(self._show)
         document.run_changed.connect(self._show)
+        document.costing.changed.connect(self._show)
         self._show()
 
     @Slot()
     def _show(self) -> None:
+        """Show what is selected; where more has become known of the same thing, the list stays where it is."""
+        subject = self._document.selection or self._document.graph
+        bar = self.list.verticalScrollBar()
+        at = bar.value() if subject is self._subject else 0
+        self._subject = subject
         self.list.set_lines(lines_for(self._document))
+        bar.setValue(at)
 
     @Slot(object)
     def _follow(self, target: object) -> None:

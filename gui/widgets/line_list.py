@@ -17,7 +17,17 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gui.models.lines import Line, LineKind
@@ -30,6 +40,11 @@ Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _MARGIN = 14
 _MAX_LABEL = 130
+_TALLEST = 600  # px of a wrapped text; all of it is in the tooltip and what is copied
+_WRAPPED = (
+    Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+)
+_SELECTABLE = (LineKind.PAIR, LineKind.COUNT, LineKind.TEXT)
 
 
 class LineModel(QAbstractListModel):
@@ -66,12 +81,17 @@ class LineDelegate(QStyledItemDelegate):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.label_width = 80
+        self.count_width = 40
+        self.width = 240  # of the view
 
     def fit_labels(self, lines: list[Line]) -> None:
         metrics = QFontMetrics(ui_font())
         labels = {line.label for line in lines if line.kind is LineKind.PAIR}
         widest = max((metrics.horizontalAdvance(label) for label in labels), default=0)
         self.label_width = max(64, min(widest, _MAX_LABEL)) + 16
+        counts = [line for line in lines if line.kind is LineKind.COUNT]
+        widths = (QFontMetrics(font_of(line.style)).horizontalAdvance(line.value) for line in counts)
+        self.count_width = max(widths, default=0) + 6
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # type: ignore[override]
         line: Line = index.data(ITEM_ROLE)
@@ -80,12 +100,16 @@ class LineDelegate(QStyledItemDelegate):
             return QSize(80, round(text * 2.5))
         if line.kind is LineKind.HEADING:
             return QSize(80, round(text * 2.0))
+        if line.kind is LineKind.TEXT:
+            room = QRect(0, 0, max(80, self.width - 2 * _MARGIN), _TALLEST)
+            shown = QFontMetrics(font_of(line.style)).boundingRect(room, _WRAPPED, line.value)
+            return QSize(80, min(shown.height(), _TALLEST) + round(text * 0.35))
         return QSize(80, round(text * (2.25 if line.detail else 1.25)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
         line: Line = index.data(ITEM_ROLE)
         theme = theme_manager().theme
-        if option.state & QStyle.StateFlag.State_Selected and line.kind in (LineKind.PAIR, LineKind.COUNT):
+        if option.state & QStyle.StateFlag.State_Selected and line.kind in _SELECTABLE:
             painter.fillRect(option.rect, theme.color("selection"))
         rect = option.rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
         match line.kind:
@@ -102,6 +126,10 @@ class LineDelegate(QStyledItemDelegate):
                 self._pair(painter, rect, line, theme)
             case LineKind.COUNT:
                 self._count(painter, rect, line, theme)
+            case LineKind.TEXT:
+                painter.setFont(font_of(line.style))
+                painter.setPen(theme.color(line.style.role))
+                painter.drawText(rect, _WRAPPED, line.value)
 
     def _title(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
         font = ui_font()
@@ -123,18 +151,20 @@ class LineDelegate(QStyledItemDelegate):
     def _count(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
         """A coloured square, the label, a bar, and the number at the right edge."""
         number = font_of(line.style)
-        room = QFontMetrics(number).horizontalAdvance("00,000")
+        room = self.count_width
         half = rect.width() // 2
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(line.badge_color))
-        painter.drawRoundedRect(QRectF(rect.left(), rect.center().y() - 3.5, 8, 8), 2, 2)
+        if line.badge_color:
+            painter.setBrush(QColor(line.badge_color))
+            painter.drawRoundedRect(QRectF(rect.left(), rect.center().y() - 3.5, 8, 8), 2, 2)
         bar = theme.color("accent")
         bar.setAlphaF(0.75)
         painter.setBrush(bar)
         length = max(1.0, (rect.width() - half - room - 10) * line.share)
         painter.drawRoundedRect(QRectF(rect.left() + half, rect.center().y() - 2.5, length, 6), 1.5, 1.5)
-        label = QRect(rect.left() + 15, rect.top(), half - 22, rect.height())
+        indent = 15 if line.badge_color else 0
+        label = QRect(rect.left() + indent, rect.top(), half - indent - 7, rect.height())
         _text(painter, label, line.label, ui_font(), theme.color("text"))
         value = QRect(rect.right() - room, rect.top(), room, rect.height())
         _text(painter, value, line.value, number, theme.color("muted"), Qt.AlignmentFlag.AlignRight)
@@ -180,6 +210,7 @@ class LineList(QListView):
         self.setItemDelegate(self._delegate)
         self.setAccessibleName(name)
         self.setMouseTracking(True)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -194,6 +225,10 @@ class LineList(QListView):
     def set_lines(self, lines: list[Line]) -> None:
         self._delegate.fit_labels(lines)
         self._lines.set_lines(lines)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._delegate.width = self.viewport().width()
+        super().resizeEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         line = self.indexAt(event.position().toPoint()).data(ITEM_ROLE)

@@ -1,0 +1,154 @@
+"""Lines about the model and the graph shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.graph.ir import Graph, Model, Tensor
+from gui.canvas.palette import category_of
+from gui.costing import Costing
+from gui.document import Document
+from gui.index import ModelIndex
+from gui.models.lines import Line, LineKind
+from gui.models.properties.parts import (
+    FACT,
+    LINK,
+    MAX_LINES,
+    STRONG,
+    amount,
+    heading,
+    metadata_lines,
+    more_line,
+    pair,
+    tensor_line,
+    text_line,
+)
+from gui.models.table import MUTED
+from gui.search import term
+from gui.text import bytes_text, count_text, one_line, plural
+
+PROMINENT = (
+    "license", "licence", "license_url", "licence_url", "license_link", "licenses", "copyright", "author", "authors",
+    "company", "organization", "maintainer", "source", "homepage", "url",
+)  # fmt: skip
+"""Metadata keys, in lower case, that say who made a model and on which terms."""
+
+
+def model_lines(document: Document) -> Iterator[Line]:
+    """Who made the model and for what, its size and cost, its inputs, outputs and operators."""
+    model, index, graph = document.model, document.index, document.graph
+    if model is None or index is None or graph is None:
+        return
+    yield Line(LineKind.TITLE, "Model", one_line(model.graph.name or "unnamed"), badge_color="accent")
+    terms = [key for key in model.metadata if key.casefold().replace(" ", "_") in PROMINENT]
+    for key in terms:
+        yield pair(one_line(key, 40).casefold(), model.metadata[key], STRONG)
+    yield from _format_lines(model)
+    if graph is not model.graph:
+        yield from _graph_lines(graph)
+    yield from _total_lines(model, index)
+    yield from _cost_lines(document.costing)
+    yield from _stored_lines(index)
+    yield from _value_section("Inputs", graph.feeds)
+    yield from _value_section("Outputs", graph.outputs)
+    yield from _operator_lines(index, document.costing)
+    if model.functions:
+        yield heading("Functions")
+        for function in list(model.functions.values())[:MAX_LINES]:
+            name = f"{function.domain}::{function.name}"
+            yield pair(one_line(name, 60), plural(len(function.body.nodes), "node"), LINK, target=term("op", name))
+    yield from metadata_lines(model.metadata, tuple(terms))
+
+
+def _format_lines(model: Model) -> Iterator[Line]:
+    yield pair("format", f"ONNX IR {model.ir_version}")
+    for domain, version in sorted(model.opset_imports.items()):
+        yield pair("opset", f"{domain or 'ai.onnx'} {version}")
+    for label, value in (
+        ("producer", f"{model.producer_name} {model.producer_version}".strip()),
+        ("domain", model.domain),
+        ("version", str(model.model_version) if model.model_version else ""),
+        ("file", model.path or ""),
+    ):
+        if value:
+            yield pair(label, value)
+    for text in dict.fromkeys((model.doc_string, model.graph.doc_string)):
+        if text.strip():
+            yield text_line(text.strip(), MUTED)
+
+
+def _graph_lines(graph: Graph) -> Iterator[Line]:
+    yield heading("Graph shown")
+    yield pair("name", graph.name or "unnamed")
+    if graph.owner is not None:
+        yield pair("belongs to", f"{graph.owner.name} / {graph.owner_attribute}", LINK, target=graph.owner)
+    yield pair("nodes", f"{len(graph.nodes):,}")
+    if graph.doc_string.strip():
+        yield text_line(graph.doc_string.strip(), MUTED)
+
+
+def _total_lines(model: Model, index: ModelIndex) -> Iterator[Line]:
+    yield heading("Totals")
+    inner = index.node_count - len(model.graph.nodes)
+    yield pair("nodes", f"{index.node_count:,}" + (f", {inner:,} of them in subgraphs" if inner else ""))
+    yield pair("parameters", f"{count_text(index.parameters)} ({index.parameters:,})",
+               tip="Elements of floating-point constants and of those stored in 8 bits or less")  # fmt: skip
+    yield pair("stored data", bytes_text(index.nbytes))
+
+
+def _cost_lines(costing: Costing) -> Iterator[Line]:
+    """What one run takes, for the sizes that the symbolic dims have."""
+    table = costing.table
+    if table is None:
+        return
+    total = table.total
+    yield pair("MACs", amount(total.macs), tip="Multiplications that are added up")
+    yield pair("FLOPs", amount(total.flops), tip="Operations on single elements; a multiply-accumulate counts as two")
+    read, written = total.bytes_read, total.bytes_written
+    if isinstance(read, int) and isinstance(written, int):
+        yield pair("traffic", f"{bytes_text(read)} read, {bytes_text(written)} written",
+                   tip="Sizes of all nodes' inputs and outputs")  # fmt: skip
+    if costing.dims:
+        yield pair("", "for " + ", ".join(f"{name} = {size}" for name, size in list(costing.dims.items())[:8]), MUTED)
+    if total.incomplete:
+        yield pair("", f"{plural(total.incomplete, 'node')} not or not fully counted", MUTED)
+
+
+def _stored_lines(index: ModelIndex) -> Iterator[Line]:
+    if index.stored:
+        yield heading("Stored data by element type")
+    most = max((stored.nbytes for stored in index.stored.values()), default=0) or 1
+    for dtype, stored in sorted(index.stored.items(), key=lambda item: -item[1].nbytes):
+        tip = f"{plural(stored.tensors, 'tensor')}, {stored.elements:,} elements: find them"
+        yield Line(LineKind.COUNT, dtype, bytes_text(stored.nbytes), FACT, share=stored.nbytes / most, tip=tip,
+                   target=f"is:constant dtype:{dtype}", badge_color="")  # fmt: skip
+
+
+def _value_section(title: str, tensors: list[Tensor]) -> Iterator[Line]:
+    if tensors:
+        yield heading(title)
+    for tensor in tensors[:MAX_LINES]:
+        yield tensor_line("", tensor, None)
+    if len(tensors) > MAX_LINES:
+        yield more_line(len(tensors) - MAX_LINES)
+
+
+def _operator_lines(index: ModelIndex, costing: Costing) -> Iterator[Line]:
+    yield heading(plural(len(index.histogram), "operator").capitalize())
+    most = max(index.histogram.values(), default=1)
+    for op, count in index.histogram.most_common(MAX_LINES):
+        domain, _, op_type = op.rpartition("::")
+        yield Line(LineKind.COUNT, one_line(op, 80), f"{count:,}", FACT, target=term("op", op), share=count / most,
+                   badge_color=category_of(op_type, domain).color, tip=_operator_tip(op, count, costing))  # fmt: skip
+    if len(index.histogram) > MAX_LINES:
+        yield more_line(len(index.histogram) - MAX_LINES)
+
+
+def _operator_tip(op: str, count: int, costing: Costing) -> str:
+    tip = f"Find {plural(count, f'{op} node')}"
+    table = costing.table
+    if table is None or op not in table.by_op:
+        return tip
+    flops, total = table.by_op[op].flops, table.total.flops
+    share = f" ({flops / total:.1%})" if isinstance(flops, int) and isinstance(total, int) and total else ""
+    return f"{tip}\n{amount(table.by_op[op].macs)} MACs, {amount(flops)} FLOPs{share}"
