@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the top down; a module may import from its own layer and from those below. Names are those under `engine.`.
 LAYERS = (
     {"cli", "__main__"},
-    {"session", "compare", "backend", "opening", "export"},
+    {"session", "compare", "backend", "opening"},
     {"providers", "optimizer"},
-    {"kernels", "shapes", "feeds", "checks", "costs"},
+    {"kernels", "shapes", "feeds", "checks", "costs", "export"},
     {"memory"},
     {"graph"},
     {"dims", "dtypes", "diagnostics", "errors", "agreement"},

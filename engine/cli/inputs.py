@@ -32,13 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inputs", metavar="FILE", help="an .npz with the inputs by name (NAME or in:NAME), an .npy "
                         "or .pb for one input, or a folder with input_0.pb ...; the rest is generated")  # fmt: skip
     parser.add_argument("--input", metavar="NAME=SPEC", action="append", default=[], help="how one input is made: "
-                        "normal[:SCALE], uniform:LOW:HIGH, integers:LOW:HIGH, ones, zeros, words:A,B, a number, "
-                        "or FILE.npz[:KEY], FILE.npy, FILE.pb")  # fmt: skip
+                        "normal[:SCALE], uniform:LOW:HIGH, integers:LOW:HIGH, arange[:START[:STEP]], tokens[:COUNT], "
+                        "ones, zeros, words:A,B, a number, FILE.npz[:KEY], FILE.npy, FILE.pb, or a picture "
+                        "FILE.png[:255|:signed|:imagenet]")  # fmt: skip
     parser.add_argument("--dim", metavar="NAME=SIZE", action="append", default=[], help="size of a symbolic dim")
     parser.add_argument("--shape", metavar="NAME=2x3x4", action="append", default=[], help="whole shape of an input")
     parser.add_argument("--seed", type=natural, default=0, help="seed of generated inputs (default 0)")
     parser.add_argument("--providers", metavar="A,B", help="execution providers, the first choice first (default: "
-                        "CUDA, Accelerate, CPU, each where available); CPU is always the last")  # fmt: skip
+                        "CUDA, Accelerate, CPU, each where available); CPU is always the last; ORT, or ORT:NAME with "
+                        "its own execution provider, is used only where named")  # fmt: skip
+    parser.add_argument("--place", metavar="KEY=PROVIDER", action="append", default=[], help="who is asked first for "
+                        "some nodes: op:OPERATOR=PROVIDER or node:NAME=PROVIDER")  # fmt: skip
 
 
 def prepare(model: Model, args: argparse.Namespace) -> PreparedFeeds:
@@ -52,7 +56,9 @@ def prepare(model: Model, args: argparse.Namespace) -> PreparedFeeds:
     known = feeding.symbols(model)
     specs = {name: InputSpec.parse(text) for name, text in _pairs("--input", args.input, names)}
     shapes = {name: _parse_shape(name, text) for name, text in _pairs("--shape", args.shape, names)}
-    given = {name: _parse_size(name, text) for name, text in _pairs("--dim", args.dim, known)}
+    declared = feeding.declared_names(model)
+    sizes = _pairs("--dim", args.dim, [*known, *declared])
+    given = {declared.get(name, name): _parse_size(name, text) for name, text in sizes}
     for name in set(given) - set(known):
         listed = ", ".join(known) or "none"
         raise InputError(f"the inputs have no symbolic dim {name!r}; they have {listed}")
@@ -82,6 +88,22 @@ def choose_providers(names: str | None) -> list[ExecutionProvider]:
         availability = provider.available()
         if not availability:
             raise InputError(f"{provider.name} is not available: {availability.reason}")
+    return chosen
+
+
+def overrides(args: argparse.Namespace) -> dict[str, str]:
+    """The placements that ``--place`` asks for.
+
+    Raises
+    ------
+    InputError: one that does not say for which nodes or on whom.
+    """
+    chosen = {}
+    for text in args.place:
+        key, equals, provider = text.rpartition("=")
+        if not (equals and key and provider):
+            raise InputError(f"--place {text}: give op:OPERATOR=PROVIDER or node:NAME=PROVIDER")
+        chosen[key] = provider
     return chosen
 
 

@@ -13,7 +13,8 @@ from engine.errors import InputError
 from engine.feeds.check import adapt, no_such_input, quoted
 from engine.feeds.dims import input_shape, required_inputs
 from engine.feeds.files import INPUT_PREFIX, UNNAMED, load_arrays
-from engine.feeds.specs import InputSpec, default_spec, generate
+from engine.feeds.images import load_image
+from engine.feeds.specs import InputSpec, default_spec, generate, settled
 from engine.graph.ir import Model, Tensor, ValueSource
 from engine.graph.types import TensorType, format_shape
 from engine.memory import available_bytes, format_bytes
@@ -58,13 +59,16 @@ def make_feeds(
         raise InputError(no_such_input(model, name), name)
     plans = []
     for tensor in (t for t in wanted if t.name not in feeds):
-        spec = specs.get(tensor.name) or default_spec(tensor)
+        spec = settled(specs.get(tensor.name) or default_spec(tensor), tensor)
         shape = None if spec.kind == "file" else _concrete(tensor, dims, shapes)
         plans.append((tensor, spec, shape))
     _guard_memory((t, s) for t, _, s in plans if s is not None)
     for tensor, spec, shape in plans:
         if shape is None:
             feeds[tensor.name] = _from_file(tensor, spec)
+        elif spec.kind == "image":
+            assert tensor.dtype is not None
+            feeds[tensor.name] = load_image(spec.path, spec.key, tensor.name, tensor.dtype, shape)
         else:
             assert tensor.dtype is not None
             rng = np.random.default_rng([seed, zlib.crc32(tensor.name.encode("utf-8", "replace"))])

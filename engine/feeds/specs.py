@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import isfinite
+from dataclasses import dataclass, replace
+from math import isfinite, prod
 
 import numpy as np
 
@@ -12,8 +12,12 @@ from engine.errors import InputError
 from engine.graph.ir import Tensor
 from engine.graph.types import TensorType
 
-KINDS = ("normal", "uniform", "integers", "ones", "zeros", "constant", "words", "file")
+KINDS = (
+    "normal", "uniform", "integers", "arange", "tokens", "ones", "zeros", "constant", "words", "file", "image",
+)  # fmt: skip
 _FILE_ENDINGS = (".npz", ".npy", ".pb")
+_IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif", ".ppm", ".tif", ".tiff")
+_VOCABULARY = 1000
 _WORDS = ("cat", "dog", "bird", "the")
 _SAMPLE_RATES = ("sr", "sample_rate", "sampling_rate")
 
@@ -25,8 +29,11 @@ class InputSpec:
     Attributes
     ----------
     kind: ``normal`` (mean 0, standard deviation `scale`), ``uniform`` (in [`low`, `high`)), ``integers`` (in [`low`,
-        `high`)), ``ones``, ``zeros``, ``constant`` (`low` everywhere), ``words`` (drawn from `words`), ``file``.
-    path, key: of ``file``: an .npz, .npy or .pb file, and the array in it ("" for the input's own name).
+        `high`)), ``arange`` (from `low` on in steps of `scale`), ``tokens`` (whole numbers below `high`, or below the
+        rows of the table that the input indexes where `high` is 0), ``ones``, ``zeros``, ``constant`` (`low`
+        everywhere), ``words`` (drawn from `words`), ``file``, ``image``.
+    path, key: of ``file``: an .npz, .npy or .pb file, and the array in it ("" for the input's own name); of ``image``:
+        a picture, and how its pixels are scaled (see `engine.feeds.images`).
     """
 
     kind: str = "normal"
@@ -40,16 +47,18 @@ class InputSpec:
     @classmethod
     def parse(cls, text: str) -> InputSpec:
         """Read the text form: ``normal[:SCALE]``, ``uniform:LOW:HIGH``, ``integers:LOW:HIGH``, ``ones``, ``zeros``,
-        ``words:A,B,C``, a number, ``true``, ``false``, or a file ``PATH.npz[:KEY]``, ``PATH.npy``, ``PATH.pb``.
+        ``arange[:START[:STEP]]``, ``tokens[:COUNT]``, ``words:A,B,C``, a number, ``true``, ``false``, a file
+        ``PATH.npz[:KEY]``, ``PATH.npy``, ``PATH.pb``, or a picture ``PATH.png[:SCALING]``.
 
         Raises
         ------
         InputError: the text is none of these.
         """
         kind, _, rest = text.partition(":")
-        if _is_file(text):
-            path, key = _split_key(text)
-            return cls("file", path=path, key=key)
+        for file_kind, endings in (("file", _FILE_ENDINGS), ("image", _IMAGE_ENDINGS)):
+            path, key = _split_key(text, endings)
+            if path.lower().endswith(endings):
+                return cls(file_kind, path=path, key=key)
         if kind == "words":
             return cls("words", words=tuple(rest.split(",")) if rest else _WORDS)
         if text.lower() in ("true", "false"):
@@ -60,23 +69,34 @@ class InputSpec:
                 return cls("normal", scale=numbers[0] if numbers else 1.0)
             if kind in ("uniform", "integers") and len(numbers) == 2:
                 return _ranged(kind, *numbers)
+            if kind == "arange" and len(numbers) <= 2:
+                start, step = (*numbers, *(0.0, 1.0)[len(numbers) :])
+                return cls("arange", low=start, scale=step)
+            if kind == "tokens" and len(numbers) <= 1:
+                return cls("tokens", high=numbers[0] if numbers else 0.0)
             if kind in ("ones", "zeros") and not numbers:
                 return cls(kind)
             return cls("constant", low=float(text))
         except ValueError:
             raise InputError(
                 f"{text!r} says no way to make an input; use normal[:SCALE], uniform:LOW:HIGH, integers:LOW:HIGH, "
-                "ones, zeros, words:A,B, a number, or a file .npz[:KEY], .npy, .pb"
+                "arange[:START[:STEP]], tokens[:COUNT], ones, zeros, words:A,B, a number, a file .npz[:KEY], .npy, .pb "
+                "or a picture"
             ) from None
 
     def __str__(self) -> str:
         """The text form that `parse` reads."""
-        if self.kind == "file":
+        if self.kind in ("file", "image"):
             return f"{self.path}:{self.key}" if self.key else self.path
         if self.kind == "words":
             return "words:" + ",".join(self.words)
         if self.kind in ("uniform", "integers"):
             return f"{self.kind}:{_number(self.low)}:{_number(self.high)}"
+        if self.kind == "arange":
+            start = f":{_number(self.low)}" if self.low or self.scale != 1 else ""
+            return f"arange{start}" + (f":{_number(self.scale)}" if self.scale != 1 else "")
+        if self.kind == "tokens":
+            return f"tokens:{_number(self.high)}" if self.high else "tokens"
         if self.kind == "normal":
             return "normal" if self.scale == 1 else f"normal:{_number(self.scale)}"
         return _number(self.low) if self.kind == "constant" else self.kind
@@ -92,13 +112,9 @@ def _ranged(kind: str, low: float, high: float) -> InputSpec:
     return InputSpec(kind, low=low, high=high)
 
 
-def _is_file(text: str) -> bool:
-    return _split_key(text)[0].lower().endswith(_FILE_ENDINGS)
-
-
-def _split_key(text: str) -> tuple[str, str]:
+def _split_key(text: str, endings: tuple[str, ...]) -> tuple[str, str]:
     """Path and key: the key follows the ending, so that colons in either do no harm."""
-    for ending in _FILE_ENDINGS:
+    for ending in endings:
         path, found, key = text.partition(ending + ":")
         if found:
             return path + ending, key
@@ -124,6 +140,13 @@ def default_spec(tensor: Tensor) -> InputSpec:
     if dtype.name == "uint8":
         return InputSpec("integers", low=0, high=256)  # pixels, bytes
     return InputSpec("integers", low=0, high=4)
+
+
+def settled(spec: InputSpec, tensor: Tensor) -> InputSpec:
+    """The spec with what it leaves to the model filled in: how many tokens there are."""
+    if spec.kind != "tokens" or spec.high:
+        return spec
+    return replace(spec, high=float(_table_rows(tensor) or _VOCABULARY))
 
 
 def _table_rows(tensor: Tensor) -> int | None:
@@ -165,8 +188,10 @@ def generate(
         values = rng.standard_normal(shape) * spec.scale
     elif spec.kind == "uniform":
         values = rng.uniform(spec.low, spec.high, shape)
-    elif spec.kind == "integers":
+    elif spec.kind in ("integers", "tokens"):
         values = rng.integers(int(spec.low), max(int(spec.high), int(spec.low) + 1), shape)
+    elif spec.kind == "arange":
+        values = (spec.low + spec.scale * np.arange(prod(shape))).reshape(shape)
     else:
         values = np.full(shape, {"ones": 1, "zeros": 0}.get(spec.kind, spec.low))
     return _cast(values, dtype)

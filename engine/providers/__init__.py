@@ -1,7 +1,7 @@
 """Execution providers: who computes a node, apart from what the node means.
 
-`all_providers()` is the catalogue in default order. A new provider is a subclass of `ExecutionProvider` and one entry
-here.
+`all_providers()` is the catalogue in default order; those that are never used by default come last. A new provider is
+a subclass of `ExecutionProvider` and one entry here.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from engine.providers.accelerate import AccelerateProvider
 from engine.providers.base import Availability, ExecutionProvider, TensorAllocator
 from engine.providers.cpu import CPUProvider
 from engine.providers.cuda import CUDAProvider
+from engine.providers.ort import OnnxRuntimeProvider, execution_providers
 
 __all__ = [
-    "AccelerateProvider", "Availability", "CPUProvider", "CUDAProvider", "ExecutionProvider", "TensorAllocator",
-    "all_providers", "default_providers", "provider_named",
+    "AccelerateProvider", "Availability", "CPUProvider", "CUDAProvider", "ExecutionProvider", "OnnxRuntimeProvider",
+    "TensorAllocator", "all_providers", "default_providers", "provider_named",
 ]  # fmt: skip
 
-_CATALOGUE: tuple[ExecutionProvider, ...] = (CUDAProvider(), AccelerateProvider(), CPUProvider())
+_CATALOGUE: tuple[ExecutionProvider, ...] = (
+    CUDAProvider(), AccelerateProvider(), CPUProvider(), OnnxRuntimeProvider(),
+)  # fmt: skip
 
 
 def all_providers() -> list[ExecutionProvider]:
@@ -26,19 +29,28 @@ def all_providers() -> list[ExecutionProvider]:
 
 
 def default_providers() -> list[ExecutionProvider]:
-    """The providers that this machine can run, in default order; CPU is always the last."""
-    return [provider for provider in _CATALOGUE if provider.available()]
+    """The providers that are used where nobody names any: what this machine can run; CPU is always the last."""
+    return [provider for provider in _CATALOGUE if provider.by_default and provider.available()]
 
 
 def provider_named(name: str) -> ExecutionProvider:
-    """The provider of that name, letter case aside.
+    """The provider of that name, letter case aside; ``ORT:NAME`` is ONNX Runtime with its execution provider NAME.
 
     Raises
     ------
     InputError: there is none of that name; the message lists those there are.
     """
+    wanted, _, choice = name.strip().partition(":")
     for provider in _CATALOGUE:
-        if provider.name.lower() == name.strip().lower():
+        if provider.name.lower() == wanted.lower() and not choice:
             return provider
+        if isinstance(provider, OnnxRuntimeProvider) and provider.name.lower() == wanted.lower():
+            return OnnxRuntimeProvider(_choice_named(provider, choice))
     known = ", ".join(provider.name for provider in _CATALOGUE)
     raise InputError(f"there is no execution provider {name.strip()!r}; there are {known}")
+
+
+def _choice_named(provider: OnnxRuntimeProvider, choice: str) -> str:
+    """ONNX Runtime's own execution provider of that name, letter case aside; the name itself where there is none."""
+    known = execution_providers() if provider.available() else []
+    return next((name for name in known if name.lower() == choice.lower()), choice)

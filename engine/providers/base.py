@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.graph.ir import Graph, Node, Tensor
+from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.kernels.registry import KernelRegistry, Value
 from engine.providers.groups import Group
 
@@ -76,7 +76,7 @@ class ExecutionProvider:
         """The array module of this provider's tensors."""
         return np
 
-    def for_session(self) -> ExecutionProvider:
+    def for_session(self, model: Model) -> ExecutionProvider:
         """The provider that one session works with: itself, or a fresh one where a session has a state of its own."""
         return self
 

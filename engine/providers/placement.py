@@ -103,14 +103,14 @@ class _Placing:
 
     def __init__(self, graph: Graph, nodes: Sequence[Node]) -> None:
         self._graph = graph
-        self._placed: dict[Node, Placement] = {
-            node: Placement(None, None, is_call=True) for node in nodes if "function" in node.subgraphs
-        }
+        self._placed: dict[Node, Placement] = {}
         self._refusals: dict[Node, list[Refusal]] = {node: [] for node in nodes}
         self._shapes: set[Node] | None = None
 
     def placement(self, node: Node) -> Placement:
-        return self._placed.get(node) or Placement(None, None, tuple(self._refusals[node]))
+        if node in self._placed:
+            return self._placed[node]
+        return Placement(None, None, tuple(self._refusals[node]), is_call="function" in node.subgraphs)
 
     def offer(self, entry: _Entry, nodes: Sequence[Node], asked_for: bool = False) -> None:
         """Let a provider take what it can of the nodes that are still free and that it has not declined before."""
@@ -119,7 +119,7 @@ class _Placing:
         if free and not entry.unavailable:
             self._claim(provider, free)
         for node in free:
-            if node in self._placed:
+            if node in self._placed or "function" in node.subgraphs:
                 continue
             kernel, reason = self._ask(entry, node, asked_for)
             if kernel is None:
@@ -156,3 +156,44 @@ def placement_counts(placements: Iterable[Placement]) -> dict[str, int]:
         if placement.provider is not None:
             counts[placement.provider.name] = counts.get(placement.provider.name, 0) + 1
     return counts
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalLine:
+    """Nodes that one provider declined for one reason and another took (``""`` where nobody did)."""
+
+    provider: str
+    reason: str
+    taker: str
+    nodes: tuple[Node, ...]
+
+    @property
+    def operators(self) -> dict[str, int]:
+        """How many nodes of each operator."""
+        counts: dict[str, int] = {}
+        for node in self.nodes:
+            counts[node.qualified_op] = counts.get(node.qualified_op, 0) + 1
+        return counts
+
+    def __str__(self) -> str:
+        """In one line: ``CPU: Erf ×2 (CUDA: no float16 Erf kernel)``."""
+        listed = ", ".join(f"{op} ×{count}" if count > 1 else op for op, count in self.operators.items())
+        return f"{self.taker or 'nobody'}: {listed} ({self.provider}: {self.reason})"
+
+    def to_json(self) -> dict[str, object]:
+        """Its fields as JSON has them."""
+        return {
+            "provider": self.provider, "reason": self.reason, "taker": self.taker,
+            "nodes": [node.qualified_name for node in self.nodes],
+        }  # fmt: skip
+
+
+def refusal_lines(placements: Mapping[Node, Placement]) -> list[RefusalLine]:
+    """Why earlier providers did not take nodes, those of one reason together, most nodes first."""
+    found: dict[tuple[str, str, str], list[Node]] = {}
+    for node, placement in placements.items():
+        taker = placement.provider.name if placement.provider else ""
+        for refusal in placement.refusals if not placement.is_call else ():
+            found.setdefault((refusal.provider, refusal.reason, taker), []).append(node)
+    lines = [RefusalLine(*key, tuple(nodes)) for key, nodes in found.items()]
+    return sorted(lines, key=lambda line: -len(line.nodes))

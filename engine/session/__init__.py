@@ -2,14 +2,22 @@
 from __future__ import annotations
 
 from engine.session.keep import Keep
-from engine.session.observers import CancelToken, Observer, ObserverGroup, ProgressObserver, TimingObserver
+from engine.session.observers import (
+    CancelToken,
+    Observer,
+    ObserverGroup,
+    ProgressObserver,
+    ShapeObserver,
+    TimingObserver,
+)
 from engine.session.session import RunResult, Session, SessionOptions
 from engine.session.statistics import Statistics, statistics_of
+from engine.session.stepping import Feedback, parse_feedback, run_steps, suggest_feedback
 from engine.session.store import Copy, Fallback
 from engine.session.transfers import PlannedCopy, ProviderEdge, provider_edges
 
 __all__ = [
-    "CancelToken", "Copy", "Fallback", "Keep", "Observer", "ObserverGroup", "PlannedCopy", "ProgressObserver",
-    "ProviderEdge", "RunResult", "Session", "SessionOptions", "Statistics", "TimingObserver", "provider_edges",
-    "statistics_of",
+    "CancelToken", "Copy", "Fallback", "Feedback", "Keep", "Observer", "ObserverGroup", "PlannedCopy",
+    "ProgressObserver", "ProviderEdge", "RunResult", "Session", "SessionOptions", "ShapeObserver", "Statistics",
+    "TimingObserver", "parse_feedback", "provider_edges", "run_steps", "statistics_of", "suggest_feedback",
 ]  # fmt: skip

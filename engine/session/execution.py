@@ -98,6 +98,9 @@ class ExecutionContext:
             observer.node_time(node, provider.seconds_between(start, end))
         elif start is not None and end is not None:
             self._clocks.append((node, provider, start, end))
+        if step.group is not None:  # what its last node reads and gives, as far as it leaves the group
+            inputs = [t and self.store.peek(t) for t in node.inputs]
+            outputs = tuple(t and self.store.peek(t) for t in node.outputs)
         observer.after_node(node, inputs, outputs)
 
     def _compute(self, step: Step) -> tuple[list[Value], tuple[Value, ...]]:
@@ -210,7 +213,7 @@ def _mark(provider: ExecutionProvider) -> Any:
 
 
 def _fallback_words(step: Step, error: DeviceError) -> str:
-    if step.group is None:
+    if step.group is None or len(step.group.nodes) == 1:
         return str(error)
     return f"{error} (its {len(step.group.nodes)} nodes ran one by one instead)"
 

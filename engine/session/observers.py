@@ -5,7 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from engine.graph.ir import Node
+import numpy as np
+
+from engine.graph.ir import Node, Tensor
 from engine.kernels.registry import Value
 
 
@@ -88,6 +90,29 @@ class TimingObserver(Observer):
         for node, seconds in self._current.items():
             self.seconds.setdefault(node, []).append(seconds)
         self._current = {}
+
+
+class ShapeObserver(Observer):
+    """Type and shape of every tensor that nodes make, without its elements.
+
+    `values` holds for each an array of its dtype and shape that takes no memory; the last one in a loop.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[Tensor, Value] = {}
+
+    def after_node(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
+        for tensor, value in zip(node.outputs, outputs, strict=False):
+            if tensor is not None and value is not None:
+                self.values[tensor] = _hollow(value)
+
+
+def _hollow(value: Value) -> Value:
+    if isinstance(value, list):
+        return [_hollow(v) for v in value]
+    if isinstance(value, dict) or not hasattr(value, "shape"):
+        return value
+    return np.broadcast_to(np.empty((), value.dtype), value.shape)
 
 
 class ProgressObserver(Observer):

@@ -117,10 +117,8 @@ class Planner:
             return self._group_step(unit, traced)
         node = unit
         placement = self._placements[node]
-        if placement.is_call:
-            return Step(
-                node, self._host, _no_call, tuple(node.inputs), tuple(node.outputs), body=node.subgraphs["function"]
-            )  # fmt: skip
+        if "function" in node.subgraphs:
+            return self._call_step(node)
         value = self._stated(node)
         if value is not None:  # the session keeps it; there is nothing to compute
             return Step(node, placement.provider or self._host, lambda: value, (), ())
@@ -152,7 +150,13 @@ class Planner:
             group=group,
         )  # fmt: skip
 
+    def _call_step(self, node: Node) -> Step:
+        body = node.subgraphs["function"]
+        return Step(node, self._host, _no_call, tuple(node.inputs), tuple(node.outputs), body=body)
+
     def _host_steps(self, node: Node) -> tuple[Step, ...]:
+        if "function" in node.subgraphs:
+            return (self._call_step(node),)
         kernel = self._host_kernel(node)
         if kernel is None:
             return ()

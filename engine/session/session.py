@@ -96,7 +96,7 @@ class Session:
         """
         self.model = model
         self.options = options
-        chosen = [provider.for_session() for provider in (default_providers() if providers is None else providers)]
+        chosen = [provider.for_session(model) for provider in (default_providers() if providers is None else providers)]
         if not any(provider.name == "CPU" for provider in chosen):
             chosen.append(provider_named("CPU"))
         host = next(provider for provider in chosen if provider.name == "CPU")

@@ -8,7 +8,7 @@ from typing import Any
 from engine.errors import InputError
 from engine.feeds import InputSpec, default_dims, default_specs
 from engine.graph.ir import Model
-from engine.providers import all_providers
+from engine.providers import all_providers, default_providers
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class RunPlan:
     """
 
     order: list[str] = field(default_factory=lambda: [provider.name for provider in all_providers()])
-    enabled: list[str] = field(default_factory=lambda: [p.name for p in all_providers() if p.available()])
+    enabled: list[str] = field(default_factory=lambda: [provider.name for provider in default_providers()])
     dims: dict[str, int] = field(default_factory=dict)
     specs: dict[str, str] = field(default_factory=dict)
     warmup: int = 2
@@ -73,7 +73,7 @@ def recall_plan(model: Model, remembered: Mapping[str, Any]) -> RunPlan:
         elif entry.name == "order":
             plan.order = _merged(value, plan.order)
         elif entry.name == "enabled":
-            plan.enabled = [name for name in plan.enabled if name in value] or plan.enabled
+            plan.enabled = [p.name for p in all_providers() if p.available() and p.name in value] or plan.enabled
         else:
             setattr(plan, entry.name, value)
     return plan

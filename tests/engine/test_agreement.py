@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from engine.agreement import Agreement, compare_values
+from engine.agreement import Agreement, Tolerances, compare_values, noise_words
 
 
 def f32(*values: float) -> np.ndarray:
@@ -127,12 +127,97 @@ def test_cosine_of_large_float64_values() -> None:
 
 
 def test_own_tolerance() -> None:
-    assert compare_values(f32(1.05), f32(1), rtol=0.1).agrees
-    assert not compare_values(f32(1.00001), f32(1), rtol=1e-7).agrees
+    assert compare_values(f32(1.05), f32(1), 0.1).agrees
+    assert not compare_values(f32(1.00001), f32(1), 1e-7).agrees
 
 
 def test_json_has_plain_numbers() -> None:
     json = compare_values(f32(1, 2), f32(1, 3)).to_json()
     assert json["worst"] == [1]
-    assert json["tolerance"].keys() == {"rtol", "atol"}
-    assert json.keys() == {*Agreement.__dataclass_fields__}
+    assert json["tolerance"].keys() == {"rtol", "atol", "steps"}
+    assert json.keys() == {*Agreement.__dataclass_fields__, "verdict"}
+
+
+def test_small_values_are_judged_by_the_large_ones_they_come_from() -> None:
+    """Scores of a detector: almost all tiny, a few large, rounded where they were large (ppocr_v4_det)."""
+    expected = np.full(1000, 1e-9, np.float32)
+    expected[:3] = 0.5
+    assert compare_values(expected + np.float32(3e-7), expected).agrees
+    assert not compare_values(expected + np.float32(1e-4), expected).agrees
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "ulps"),
+    [
+        (np.float16([1, 1]), np.float16([1, 1 + 2**-10]), 1),
+        (np.float16([1]), np.float16([2]), 1024),
+        (np.float16([-(2**-24)]), np.float16([2**-24]), 2),  # the smallest numbers on either side of zero
+        (np.array([1], ml_dtypes.bfloat16), np.array([1 + 2**-6], ml_dtypes.bfloat16), 2),
+        (np.array([1], ml_dtypes.float8_e4m3fn), np.array([1.125], ml_dtypes.float8_e4m3fn), 1),
+        (np.array([1], ml_dtypes.float4_e2m1fn), np.array([-0.5], ml_dtypes.float4_e2m1fn), 3),
+        (f32(1), f32(2), None),
+    ],
+)
+def test_units_in_the_last_place(actual: np.ndarray, expected: np.ndarray, ulps: int | None) -> None:
+    assert compare_values(actual, expected).max_ulps == ulps
+
+
+def test_quantisation_steps() -> None:
+    expected = np.array([10, 20, 30], np.uint8)
+    one, two = expected + np.uint8([0, 1, 0]), expected + np.uint8([0, 1, 2])
+    assert not compare_values(one, expected).agrees  # integers that are no quantised values
+    result = compare_values(one, expected, step=1)
+    assert (result.agrees, result.steps, result.words) == (True, 1, "off by 1 quantisation step")
+    result = compare_values(two, expected, step=1)
+    assert (result.agrees, result.steps, result.mismatched) == (False, 2, 1)
+    assert compare_values(two, expected, Tolerances(steps=2), step=1).agrees
+
+
+def test_dequantised_values_differ_by_whole_steps() -> None:
+    scale = np.float32([[0.1], [0.5]])
+    codes = np.float32([[1, 2, 3], [4, 5, 6]])
+    result = compare_values((codes + np.float32([0, 1, 0])) * scale, codes * scale, step=scale)
+    assert (result.agrees, result.steps) == (True, 1)
+    result = compare_values(codes * scale + np.float32(0.03), codes * scale, step=scale)
+    assert result.steps is None
+
+
+@pytest.mark.parametrize(
+    ("off", "dtype", "words"),
+    [(0, np.float32, "equal"), (1e-5, np.float32, "within float32 noise"), (1e-3, np.float32, "within TF32 noise"),
+     (8e-3, np.float32, "within float16 noise"), (4e-2, np.float32, "within bfloat16 noise"),
+     (0.5, np.float32, "wrong"), (2e-3, np.float16, "within float16 noise"), (0.2, ml_dtypes.bfloat16, "wrong")],
+)  # fmt: skip
+def test_the_verdict_in_words(off: float, dtype: type, words: str) -> None:
+    expected = np.linspace(1, 2, 50)
+    result = compare_values((expected * (1 + off)).astype(dtype), expected.astype(dtype))
+    assert result.words == words
+    assert result.agrees == (words in ("equal", f"within {np.dtype(dtype).name} noise"))
+
+
+def test_a_misplaced_infinity_is_no_noise() -> None:
+    assert compare_values(f32(np.inf, 1), f32(1, 1)).words == "wrong"
+
+
+def test_tolerances_of_providers() -> None:
+    off = np.linspace(1, 2, 50, dtype=np.float32) * np.float32(1.001)
+    expected = np.linspace(1, 2, 50, dtype=np.float32)
+    assert not compare_values(off, expected, Tolerances.for_providers(["CPU"])).agrees
+    on_cuda = compare_values(off, expected, Tolerances.for_providers(["CUDA", "CPU"]))
+    assert on_cuda.agrees
+    assert (on_cuda.tolerance.rtol, on_cuda.words) == (2e-3, "within TF32 noise")
+    assert not compare_values(off, expected, Tolerances.for_providers(["CUDA"]).with_rtol({"float32": 1e-5})).agrees
+
+
+def test_level_is_the_tolerance_that_would_just_do() -> None:
+    expected = np.linspace(1, 2, 50, dtype=np.float32)
+    level = compare_values(expected * np.float32(1.004), expected).level
+    assert level is not None
+    assert compare_values(expected * np.float32(1.004), expected, level * 1.01).agrees
+    assert not compare_values(expected * np.float32(1.004), expected, level * 0.99).agrees
+    assert noise_words(level, "float32") == "float16"
+
+
+def test_floats_of_maps_are_float32() -> None:
+    assert compare_values([{0: 0.1}], [{0: 0.1 + 1e-8}]).agrees
+    assert not compare_values([{0: 0.1}], [{0: 0.2}]).agrees

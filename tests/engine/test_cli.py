@@ -144,7 +144,8 @@ def test_run_computes_what_the_hand_computes(
     assert report["fallbacks"] == []
     assert report["dims"] == {"N": 2}
     assert report["outputs"]["y"] == {
-        "dtype": "float32", "shape": [2, 2], "nan": 0, "inf": 0, "min": 10, "max": 23, "mean": 15.5,
+        "dtype": "float32", "shape": [2, 2], "nan": 0, "inf": 0, "zeros": 0, "min": 10, "max": 23, "mean": 15.5,
+        "std": pytest.approx(25.25**0.5),
         "values": [[12, 23], [10, 17]],
     }  # fmt: skip
 

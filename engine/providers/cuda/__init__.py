@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import DeviceError
+from engine.graph.ir import Model
 from engine.kernels import library
 from engine.kernels.registry import KernelRegistry, Value
 from engine.providers.base import Availability, ExecutionProvider, TensorAllocator
@@ -63,7 +64,7 @@ class CUDAProvider(ExecutionProvider):
     def create_allocator(self) -> TensorAllocator:
         return PoolAllocator(self.xp)
 
-    def for_session(self) -> CUDAProvider:
+    def for_session(self, model: Model) -> CUDAProvider:
         """One with a stream of its own, so that sessions wait only for their own work."""
         own = CUDAProvider(self._xp)
         own._problem = self._problem

@@ -12,17 +12,18 @@ from engine.providers import CPUProvider, all_providers, default_providers, prov
 
 
 def test_default_order() -> None:
-    assert [p.name for p in all_providers()] == ["CUDA", "Accelerate", "CPU"]
+    assert [p.name for p in all_providers()] == ["CUDA", "Accelerate", "CPU", "ORT"]
     defaults = default_providers()
     assert defaults[-1].name == "CPU"
     assert all(p.available() for p in defaults)
     for provider in all_providers():
-        assert bool(provider.available().reason) == (provider not in defaults)
+        assert bool(provider.available().reason) == (not provider.available())
+        assert (provider in defaults) == (bool(provider.available()) and provider.by_default)
 
 
 def test_names() -> None:
     assert provider_named(" cpu").name == "CPU"
-    with pytest.raises(InputError, match=r"'TPU'; there are CUDA, Accelerate, CPU"):
+    with pytest.raises(InputError, match=r"'TPU'; there are CUDA, Accelerate, CPU, ORT"):
         provider_named("TPU")
 
 

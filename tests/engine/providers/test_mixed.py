@@ -21,8 +21,10 @@ from tests.engine.providers import corpus
 from tests.engine.providers.conftest import Standin
 from tests.engine.providers.fake_cupy import FakeCuPy
 
-ON_ACCELERATE = ["gen/mnist_ts", "gen/resnet18_nofold_ts", "gen/mobilenetv2_ts", "gen/unet_ts", "gen/gpt2_kv_dyn",
-                 "gen/yolo_n_320_nms", "gen/bert_tiny_ts", "gen/if_loop_ts", "ops/sequences", "real/silero_vad"]  # fmt: skip
+ON_ACCELERATE = [
+    "gen/mnist_ts", "gen/resnet18_nofold_ts", "gen/mobilenetv2_ts", "gen/unet_ts", "gen/gpt2_kv_dyn",
+    "gen/yolo_n_320_nms", "gen/bert_tiny_ts", "gen/if_loop_ts", "ops/sequences", "real/silero_vad",
+]  # fmt: skip
 TIED = {"gen/yolo_n_320_nms": {"output0"}}
 """Outputs that can be held against others; random weights make nearly equal scores, and the pick among them is luck."""
 
@@ -139,7 +141,7 @@ class FailsAt(CUDAProvider):
         self.node = node
         super().__init__(FakeCuPy())
 
-    def for_session(self) -> ExecutionProvider:
+    def for_session(self, model: Model) -> ExecutionProvider:
         return self
 
     def register_kernels(self, registry: KernelRegistry) -> None:
