@@ -45,6 +45,15 @@ class Settings:
     def theme(self, value: str) -> None:
         self._store.setValue("window/theme", value)
 
+    @property
+    def view_options(self) -> dict[str, Any]:
+        """How the graph is drawn, by the names of `SceneOptions`."""
+        return self._json("window/view_options", {})
+
+    @view_options.setter
+    def view_options(self, value: dict[str, Any]) -> None:
+        self._store.setValue("window/view_options", json.dumps(value))
+
     # Files
 
     @property
@@ -79,6 +88,20 @@ class Settings:
     @providers.setter
     def providers(self, value: list[str]) -> None:
         self._store.setValue("run/providers", json.dumps(value))
+
+    def bookmarks_of(self, path: str) -> list[str]:
+        """What was bookmarked in a model."""
+        found = self._json("files/bookmarks", {}).get(path, [])
+        return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+    def remember_bookmarks(self, path: str, names: list[str]) -> None:
+        """Remember the bookmarks of a model, for the most recent models."""
+        remembered = self._json("files/bookmarks", {})
+        remembered.pop(path, None)
+        if names:
+            remembered[path] = names
+        kept = dict(list(remembered.items())[-MAX_REMEMBERED:])
+        self._store.setValue("files/bookmarks", json.dumps(kept))
 
     def inputs_of(self, path: str) -> dict[str, Any]:
         """How the inputs of a model were made last; empty for a model not run yet."""

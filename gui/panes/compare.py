@@ -1,0 +1,358 @@
+"""The Compare pane: every tensor of the last run against the CPU, a file or a second opinion, in run order."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.errors import InputError
+from engine.feeds import save_arrays
+from engine.graph.ir import Node, Tensor
+from gui.document import Document, RunState
+from gui.errors import explain
+from gui.jobs import Job, Task
+from gui.running.agreement_table import COLUMNS, figures, summary
+from gui.running.judging import CPU, AgreementRow, Reference, cpu_reference, file_reference, first_beyond, judge
+from gui.table_pane import TablePane, own_tensors
+from gui.text import one_line, plural
+from gui.widgets.run_export import ExportButton
+from gui.widgets.run_form import plain_label
+from gui.widgets.run_pair import PairView
+from gui.widgets.tips import plain_tip
+
+BY_TYPE = "by type"
+_TOLERANCES = (BY_TYPE, "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "0")
+_FROM_FILE = "file…"
+_ARRAYS = "Named tensors (*.npz);;Arrays (*.npz *.npy *.pb);;All files (*)"
+_EMPTY = "No run yet. Press F5 to run the model and hold every tensor against the CPU."
+_NOTHING = "The run ended before the CPU side had run. Choose a file to hold what there is against it."
+ALL, BEYOND, NONFINITE = "all tensors", "beyond tolerance", "non-finite"
+
+
+class AgreementTable(TablePane):
+    """The tensors in run order, all of them or those that need a look."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, COLUMNS, "Agreement of every tensor", filtered=False)
+        self.show_only = QComboBox()
+        self.show_only.setAccessibleName("Tensors to show")
+        self.show_only.addItems([ALL, BEYOND, NONFINITE])
+        self.show_only.currentIndexChanged.connect(self.apply_filter)
+        self.view.set_widths(4, 20, 16, 5, 9, 14, 9, 24)
+
+    def items_of(self, row: AgreementRow) -> Iterable[Node | Tensor]:
+        return (row.tensor,)
+
+    def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
+        return own_tensors(item)
+
+    def accepts(self, row: AgreementRow) -> bool:
+        mode = self.show_only.currentText()
+        return mode == ALL or (not row.agreement.agrees if mode == BEYOND else not row.finite)
+
+
+class ComparePane(QWidget):
+    """Follows the document's run. `judged()` tells that the table shows what was asked for last."""
+
+    judged = Signal()
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self.document = document
+        self._reference: Reference | None = None
+        self._rows: list[AgreementRow] = []
+        self._job: Job | None = None
+        self.verdict = plain_label("")
+        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.verdict.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.first = QPushButton("First divergence")
+        self.first.setToolTip("Go to the first tensor, in run order, that is beyond its tolerance (F8)")
+        self.against = QComboBox()
+        self.against.setAccessibleName("What to compare with")
+        self.tolerance = QComboBox(editable=True)
+        self.tolerance.setAccessibleName("Relative tolerance")
+        self.tolerance.setToolTip("Relative tolerance for all tensors, or each element type's own")
+        self.tolerance.addItems(_TOLERANCES)
+        self.tolerance.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.table = AgreementTable(document)
+        self.pair = PairView(document.jobs)
+        self.save = ExportButton("Save", "comparison")
+        self._empty = QLabel(_EMPTY, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self._empty.setProperty("role", "muted")
+        self._arrange()
+
+        self.first.clicked.connect(self.show_first)
+        self.against.activated.connect(self._choose_reference)
+        self.tolerance.activated.connect(self._judge)
+        self.tolerance.lineEdit().editingFinished.connect(self._judge_if_changed)
+        self.table.view.selectionModel().currentRowChanged.connect(self._show_pair)
+        self.table.model.modelReset.connect(self._show_pair)
+        self.save.add("Outputs of the run as .npz…", lambda: self._save(outputs_only=True))
+        self.save.add("All tensors of the run as .npz…", lambda: self._save(outputs_only=False))
+        self.save.add_csv(lambda: map(figures, self._rows))
+        self.save.add_json(lambda: {"against": self._reference and self._reference.name,
+                                    "tensors": [figures(row) for row in self._rows]})  # fmt: skip
+        self.save.add_picture(self)
+        document.run_changed.connect(self._show_run)
+        document.model_changed.connect(self._forget)
+        self._show_run()
+
+    def _arrange(self) -> None:
+        first, second = QHBoxLayout(), QHBoxLayout()
+        first.addWidget(self.verdict, 1)
+        first.addWidget(self.first)
+        first.addWidget(self.save)
+        for text, box in (("against", self.against), ("rtol", self.tolerance)):
+            label = plain_label(text, role="muted")
+            label.setBuddy(box)
+            second.addWidget(label)
+            second.addWidget(box)
+        second.addWidget(self.table.show_only)
+        second.addWidget(self.table.filter, 1)
+        self.table.filter.setMinimumWidth(50)
+        self.against.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.against.setMaximumWidth(160)
+        self.tolerance.setFixedWidth(88)
+        left = QWidget()
+        layout = QVBoxLayout(left)
+        layout.setContentsMargins(0, 6, 0, 0)
+        layout.setSpacing(6)
+        for row in (first, second):
+            row.setContentsMargins(12, 0, 8, 0)
+            row.setSpacing(6)
+            layout.addLayout(row)
+        layout.addWidget(self.table, 1)
+        page = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
+        page.addWidget(left)
+        page.addWidget(self.pair)
+        page.setSizes([560, 400])
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(page)
+
+    # What is compared
+
+    @property
+    def rows(self) -> list[AgreementRow]:
+        """All rows, in run order."""
+        return self._rows
+
+    def rtol(self) -> float | None:
+        """The tolerance asked for; None for each type's own.
+
+        Raises
+        ------
+        InputError: the field holds no number from 0 up.
+        """
+        text = self.tolerance.currentText().strip()
+        if text in ("", BY_TYPE):
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value < float("inf"):
+            raise InputError(f"the tolerance {text!r} is no number from 0 up; use one such as 1e-3, or {BY_TYPE!r}")
+        return value
+
+    @Slot()
+    def _forget(self) -> None:
+        """Another model: what the file held belongs to the one before."""
+        self._reference = None
+
+    @Slot()
+    def _show_run(self) -> None:
+        run = self.document.run
+        self._stack.setCurrentIndex(1 if run is not None else 0)
+        if run is None:
+            self._stop()
+            self._set_rows([])
+            return
+        if self._reference is None or self._reference.name == CPU:
+            self._reference = cpu_reference(run)
+        self._list_references()
+        self._judge()
+
+    def _list_references(self) -> None:
+        run, chosen = self.document.run, self._reference
+        names = [CPU] if run is not None and run.comparison is not None else []
+        if chosen is not None and chosen.name not in names:
+            names.append(chosen.name)
+        self.against.clear()
+        self.against.addItems([one_line(name, 40) for name in names] + [_FROM_FILE])
+        self.against.setCurrentIndex(names.index(chosen.name) if chosen is not None else -1)
+
+    @Slot(int)
+    def _choose_reference(self, index: int) -> None:
+        run = self.document.run
+        text = self.against.itemText(index)
+        if text == _FROM_FILE:
+            path, _ = QFileDialog.getOpenFileName(self, "Compare with", self.document.settings.folder, _ARRAYS)
+            if path:
+                self.compare_with_file(path)
+            else:
+                self._list_references()
+        elif text == CPU and run is not None:
+            self._reference = cpu_reference(run)
+            self._list_references()
+            self._judge()
+
+    def compare_with_file(self, path: str) -> None:
+        """Hold the run against the tensors of a file from now on."""
+        model = self.document.model
+        if model is not None:
+            self._start(lambda _task: file_reference(path, model))
+
+    def _start(self, make: Callable[[Task], Reference]) -> None:
+        """Make a reference in a job that the user waits for, then hold the run against it."""
+
+        def ready(reference: Reference) -> None:
+            self._reference = reference
+            self._list_references()
+            self._judge()
+
+        def failed(error: Exception) -> None:
+            self._list_references()
+            self._say(explain(error), "error")
+
+        self.document.start("Reading values", make, ready, failed)
+
+    # Judging
+
+    @Slot()
+    def _judge_if_changed(self) -> None:
+        if self.tolerance.currentText() != self.tolerance.property("judged"):
+            self._judge()
+
+    @Slot()
+    def _judge(self) -> None:
+        """Compare all tensors again, in a job."""
+        model, run, reference = self.document.model, self.document.run, self._reference
+        if model is None or run is None:
+            return
+        self._stop()
+        if reference is None:
+            self._set_rows([])
+            self._say(_NOTHING, "muted")
+            return
+        try:
+            rtol = self.rtol()
+        except InputError as error:
+            self._mark_tolerance(True)
+            self._say(str(error), "error")
+            return
+        self._mark_tolerance(False)
+        self.tolerance.setProperty("judged", self.tolerance.currentText())
+        self._say("Comparing…", "muted")
+        self.pair.set_titles("this run", reference.name)
+
+        def work(task: Task) -> list[AgreementRow]:
+            return judge(model, run, reference, rtol, task.check)
+
+        self._job = self.document.jobs.start(work, self._arrived, self._failed)
+
+    def _stop(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
+
+    def _arrived(self, rows: list[AgreementRow]) -> None:
+        self._job = None
+        self._set_rows(rows)
+        if rows:
+            text, good = summary(rows)
+            self._say(text, "good" if good else "error")
+        else:
+            self._say("The run and the values to compare with have no tensor in common.", "muted")
+        self.judged.emit()
+
+    def _failed(self, error: Exception) -> None:
+        self._job = None
+        self._set_rows([])
+        self._say(explain(error), "error")
+
+    def _set_rows(self, rows: list[AgreementRow]) -> None:
+        self._rows = rows
+        self.table.set_rows(rows)
+        self.table.filter.setPlaceholderText(f"Filter {plural(len(rows), 'tensor')}" if rows else "Filter")
+        self.first.setEnabled(first_beyond(rows) is not None)
+        self.save.setEnabled(self.document.run is not None)
+
+    def _mark_tolerance(self, wrong: bool) -> None:
+        edit = self.tolerance.lineEdit()
+        for widget in (self.tolerance, edit):
+            widget.setProperty("invalid", "true" if wrong else "false")
+            widget.style().polish(widget)
+
+    def _say(self, text: str, role: str) -> None:
+        self.verdict.setText(one_line(text, 200))
+        self.verdict.setToolTip(plain_tip(text))
+        self.verdict.setProperty("role", role)
+        self.verdict.style().polish(self.verdict)
+
+    # Looking
+
+    @Slot()
+    def show_first(self) -> None:
+        """Select the first tensor in run order that is beyond its tolerance."""
+        row = first_beyond(self._rows)
+        if row is None:
+            return
+        if not self.table.accepts(row) or self.table.filter.text():
+            self.table.filter.clear()
+            self.table.show_only.setCurrentText(ALL)
+            self.table.apply_filter()
+        self.table.view.show_row(row)
+        self.document.select(row.tensor)
+
+    @Slot()
+    def _show_pair(self) -> None:
+        row = self.table.view.current_row()
+        self.pair.set_row(row if isinstance(row, AgreementRow) else None)
+
+    # Saving
+
+    def _save(self, outputs_only: bool) -> None:
+        run = self.document.run
+        if run is None:
+            return
+        folder = Path(self.document.settings.folder)
+        path, _ = QFileDialog.getSaveFileName(self, "Save tensors", str(folder / "tensors.npz"), "NumPy (*.npz)")
+        if path:
+            self.save_tensors(path, outputs_only)
+
+    def save_tensors(self, path: str, outputs_only: bool = False) -> None:
+        """Write the run's tensors under their qualified names, in a job."""
+        run = self.document.run
+        if run is None:
+            return
+        arrays = named_values(run, outputs_only)
+
+        def saved(left_out: list[str]) -> None:
+            missing = f"; {plural(len(left_out), 'value')} that are no tensors are not in it" if left_out else ""
+            self._say(f"saved {plural(len(arrays) - len(left_out), 'tensor')} to {path}{missing}", "muted")
+
+        def failed(error: Exception) -> None:
+            self._say(explain(error), "error")
+
+        self.document.start("Saving tensors", lambda _task: save_arrays(path, arrays), saved, failed)
+
+
+def named_values(run: RunState, outputs_only: bool) -> dict[str, Any]:
+    """The outputs by name, or every value that was kept by its qualified name."""
+    outputs = dict(getattr(run.result, "outputs", {}))
+    return outputs if outputs_only else {t.qualified_name: v for t, v in run.values.items()} | outputs

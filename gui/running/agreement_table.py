@@ -1,0 +1,120 @@
+"""Columns of the Compare pane and the words of its verdict."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtGui import QColor
+
+from gui.models.table import Column, Style
+from gui.running.judging import AgreementRow, first_beyond, first_nonfinite
+from gui.text import dtype_text, plural
+from gui.theme import theme_manager
+
+_SMALLEST = 1e-9  # relative differences from here to 1 fill the bar, by their logarithm
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.1e}" if value else "0"
+
+
+def _sortable(value: float | None) -> float:
+    return -1.0 if value is None or math.isnan(value) else value
+
+
+def _cosine(value: float | None) -> str:
+    """Many nines read badly: what is missing to 1 says more."""
+    if value is None:
+        return "–"
+    return "1" if value == 1 else f"{value:.4f}" if value < 0.999 else f"1−{1 - value:.0e}"
+
+
+def _bar(row: AgreementRow) -> float:
+    relative = row.agreement.max_rel
+    if not relative or not math.isfinite(relative):
+        return 1.0 if relative else 0.0
+    return min(1.0, max(0.02, 1 - math.log(relative) / math.log(_SMALLEST)))
+
+
+def verdict(row: AgreementRow) -> str:
+    """The agreement of one tensor in words."""
+    agreement = row.agreement
+    if agreement.reason:
+        return agreement.reason
+    if not agreement.agrees:
+        return "beyond tolerance"
+    return "within tolerance" if agreement.max_abs else "equal"
+
+
+def _color(row: AgreementRow) -> QColor:
+    theme = theme_manager().theme
+    if not row.agreement.agrees:
+        return theme.color("error")
+    return theme.color("warning" if not row.finite else "good" if not row.agreement.max_abs else "accent")
+
+
+def _verdict_style(row: AgreementRow) -> Style:
+    return Style("text" if row.agreement.agrees else "error")
+
+
+def _tolerance(row: AgreementRow) -> str:
+    tolerance = row.agreement.tolerance
+    if not tolerance.rtol:
+        return "must be equal"
+    return f"|run − expected| ≤ {tolerance.rtol:.0e} · |expected| + {tolerance.atol:.1e}"
+
+
+NUMBER, NODE, TENSOR, DTYPE, ABS, REL, COSINE, VERDICT = range(8)
+
+COLUMNS = (
+    Column("#", lambda r: str(r.place + 1) if r.place >= 0 else "–", Style("muted"), right=True, key=lambda r: r.place,
+           heading_tip="Place of the node in the run order; nodes of subgraphs before the node that owns them"),
+    Column("node", lambda r: r.node.qualified_name if r.node else "–", square=_color),
+    Column("tensor", lambda r: r.name, Style("muted")),
+    Column("dtype", lambda r: dtype_text(r.tensor.dtype), Style("muted", mono=True)),
+    Column("max abs", lambda r: _figure(r.agreement.max_abs), right=True, key=lambda r: _sortable(r.agreement.max_abs),
+           heading_tip="Largest difference of two elements"),
+    Column("max rel", lambda r: _figure(r.agreement.max_rel), right=True, key=lambda r: _sortable(r.agreement.max_rel),
+           bar=_bar, tip=_tolerance, heading_tip="Largest difference by the size of the expected element"),
+    Column("cosine", lambda r: _cosine(r.agreement.cosine), Style("muted"), right=True,
+           key=lambda r: _sortable(r.agreement.cosine), heading_tip="Of the two tensors taken as vectors"),
+    Column("verdict", verdict, _verdict_style),
+)  # fmt: skip
+
+
+def figures(row: AgreementRow) -> dict[str, Any]:
+    """A row as a line of CSV or an entry of JSON."""
+    agreement = row.agreement
+    return {
+        "node": row.node.qualified_name if row.node else None, "operator": row.node.qualified_op if row.node else None,
+        "tensor": row.name, "dtype": dtype_text(row.tensor.dtype), "agrees": agreement.agrees,
+        "max_abs": agreement.max_abs, "max_rel": agreement.max_rel, "cosine": agreement.cosine,
+        "mismatched": agreement.mismatched, "rtol": agreement.tolerance.rtol, "atol": agreement.tolerance.atol,
+        "nan": row.nan, "inf": row.inf, "verdict": verdict(row),
+    }  # fmt: skip
+
+
+def summary(rows: Sequence[AgreementRow]) -> tuple[str, bool]:
+    """What all rows together say, and whether all agree."""
+    beyond = [row for row in rows if not row.agreement.agrees]
+    parts = []
+    if beyond:
+        first = first_beyond(rows)
+        where = first.node.qualified_name if first and first.node else first.name if first else ""
+        parts.append(f"wrong from {where} on: {len(beyond):,} of {plural(len(rows), 'tensor')} beyond tolerance")
+    elif all(not row.agreement.max_abs for row in rows):
+        parts.append(f"{_all(rows)} equal to the last bit")
+    else:
+        worst = max(rows, key=lambda row: _sortable(row.agreement.max_rel))
+        parts.append(f"{_all(rows)} within tolerance, max rel {_figure(worst.agreement.max_rel)} at {worst.name}")
+    bad = first_nonfinite(rows)
+    if bad is not None:
+        parts.append(f"first NaN or infinity in {bad.name}")
+    return " · ".join(parts), not beyond
+
+
+def _all(rows: Sequence[AgreementRow]) -> str:
+    return "the one tensor is" if len(rows) == 1 else f"all {len(rows):,} tensors are"

@@ -1,0 +1,199 @@
+"""One tensor of a run beside the expected one: values, pictures, and the histogram of their differences."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gui.errors import explain
+from gui.jobs import Job, JobRunner, Task
+from gui.running.difference import Planes, Spread, comparable, planes_of, spread_of
+from gui.running.judging import AgreementRow
+from gui.text import plural, shape_text
+from gui.widgets.run_pair_plots import DifferencePlot, PairPictures
+from gui.widgets.run_pair_tables import PairTables
+from gui.widgets.tips import plain_tip
+
+_HINT = "Choose a tensor to see both sides."
+
+
+@dataclass(slots=True)
+class _Loaded:
+    planes: Planes | None = None
+    spread: Spread | None = None
+
+
+class PairView(QWidget):
+    """Shows an `AgreementRow`; what takes time is computed in a job."""
+
+    def __init__(self, jobs: JobRunner) -> None:
+        super().__init__()
+        self._jobs = jobs
+        self._job: Job | None = None
+        self._row: AgreementRow | None = None
+        self._spread: Spread | None = None
+        self.note = QLabel(_HINT, textFormat=Qt.TextFormat.PlainText)
+        self.note.setProperty("role", "muted")
+        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.note.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.worst = QPushButton("Worst")
+        self.worst.setToolTip("Go to the element with the largest difference")
+        self.spinners: list[QSpinBox] = []
+        self._indices = QHBoxLayout()
+        self._indices.setSpacing(4)
+        self.tables = PairTables()
+        self.pictures = PairPictures()
+        self.histogram = DifferencePlot()
+        self.tabs = QTabWidget(documentMode=True)
+        for page, title in ((self.tables, "Values"), (self.pictures, "Pictures"), (self.histogram, "Histogram")):
+            self.tabs.addTab(page, title)
+        self.worst.clicked.connect(self.show_worst)
+        self._arrange()
+        self.set_row(None)
+
+    def _arrange(self) -> None:
+        corner = QWidget()
+        row = QHBoxLayout(corner)
+        row.setContentsMargins(0, 0, 0, 2)
+        row.setSpacing(4)
+        row.addLayout(self._indices)
+        row.addWidget(self.worst)
+        self.tabs.setCornerWidget(corner)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 10, 6)
+        layout.setSpacing(4)
+        layout.addWidget(self.note)
+        layout.addWidget(self.tabs, 1)
+        self._filler = layout
+        layout.addStretch(0)
+
+    def set_titles(self, actual: str, expected: str) -> None:
+        """What the two sides are called."""
+        self.tables.set_titles(actual, expected)
+        self.pictures.set_titles(actual, expected)
+
+    def set_row(self, row: AgreementRow | None) -> None:
+        """Show a tensor, at its worst element; None shows nothing."""
+        self._row, self._spread = row, None
+        self._stop()
+        shown = row is not None and _same_shape(row)
+        self.tabs.setVisible(shown)
+        self.worst.setVisible(row is not None and bool(row.agreement.max_abs) and row.agreement.worst is not None)
+        self._filler.setStretch(2, 0 if shown else 1)
+        self.note.setText(_words(row))
+        self.note.setToolTip(plain_tip(_words(row).replace(" · ", "\n")) if row else "")
+        self._make_spinners(row.actual.shape[:-2] if row is not None and shown else ())
+        if row is None or not shown:
+            return
+        drawable = comparable(row.actual, row.expected)
+        self.tabs.setTabVisible(1, drawable)
+        self.tabs.setTabVisible(2, drawable)
+        self._refresh()
+        if row.agreement.worst is not None:
+            self.show_worst()
+
+    @Slot()
+    def show_worst(self) -> None:
+        """Turn the indices to the element with the largest difference, and show it."""
+        worst = self._row.agreement.worst if self._row is not None else None
+        if worst is None:
+            return
+        for spinner, place in zip(self.spinners, worst):
+            spinner.setValue(place)
+        self.tables.show_element(worst[len(self.spinners) :])
+
+    # Slices
+
+    def _make_spinners(self, lengths: tuple[int, ...]) -> None:
+        while (item := self._indices.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.spinners = []
+        for axis, length in enumerate(lengths):
+            spinner = QSpinBox(maximum=max(length - 1, 0), wrapping=True)
+            spinner.setAccessibleName(f"Index of axis {axis}")
+            spinner.setToolTip(f"Axis {axis}, 0 to {length - 1}")
+            spinner.setFixedWidth(62)
+            spinner.valueChanged.connect(self._refresh)
+            self._indices.addWidget(spinner)
+            self.spinners.append(spinner)
+
+    @Slot()
+    def _refresh(self) -> None:
+        row = self._row
+        if row is None:
+            return
+        fixed = tuple(spinner.value() for spinner in self.spinners)
+        if not row.actual.size:
+            return
+        actual, expected = row.actual[fixed], row.expected[fixed]
+        self.tables.set_planes(np.asarray(actual), np.asarray(expected), row.agreement.tolerance)
+        if comparable(row.actual, row.expected):
+            self._load(row, fixed)
+
+    def _load(self, row: AgreementRow, fixed: tuple[int, ...]) -> None:
+        self._stop()
+        spread = self._spread
+
+        def work(task: Task) -> _Loaded:
+            planes = planes_of(row.actual, row.expected, fixed)
+            task.check()
+            return _Loaded(planes, spread or spread_of(row.actual, row.expected, task.check))
+
+        self._job = self._jobs.start(work, self._loaded, self._failed)
+
+    def _stop(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
+
+    def _loaded(self, loaded: _Loaded) -> None:
+        self._job = None
+        self._spread = loaded.spread
+        if loaded.planes is not None:
+            self.pictures.set_planes(loaded.planes)
+        if loaded.spread is not None:
+            self.histogram.set_spread(loaded.spread)
+
+    def _failed(self, error: Exception) -> None:
+        self._job = None
+        self.note.setText(explain(error))
+
+
+def _same_shape(row: AgreementRow) -> bool:
+    return (
+        isinstance(row.actual, np.ndarray) and isinstance(row.expected, np.ndarray)
+        and row.actual.shape == row.expected.shape
+    )  # fmt: skip
+
+
+def _words(row: AgreementRow | None) -> str:
+    if row is None:
+        return _HINT
+    agreement = row.agreement
+    parts = [row.name]
+    if isinstance(row.actual, np.ndarray):
+        parts.append(f"{row.actual.dtype} {shape_text(row.actual.shape)}")
+    if agreement.reason:
+        parts.append(agreement.reason)
+    elif not agreement.max_abs:
+        parts.append("equal to the last bit")
+    if agreement.mismatched and not agreement.reason:
+        parts.append(f"{plural(agreement.mismatched, 'element')} beyond tolerance")
+    if agreement.worst is not None and agreement.max_abs:
+        parts.append(f"worst at {list(agreement.worst)}")
+    if not row.finite:
+        parts.append(f"{row.nan:,} NaN, {row.inf:,} infinite")
+    return " · ".join(parts)
