@@ -92,6 +92,8 @@ COMMANDS = (
     Command("run", "Run", "&Run", lambda w: w.document.run_requested.emit(), ["F5"],
             lambda w: w.document.model is not None and not w.document.busy),
     Command("cancel", "Run", "&Cancel", lambda w: w.document.cancel(), ["Shift+F5"], lambda w: w.document.busy),
+    Command("first_divergence", "Run", "First &Divergence", lambda w: w.docks["compare"].widget().show_first(), ["F8"],
+            lambda w: w.document.run is not None, separated=True),
 
     Command("shortcuts", "Help", "&Keyboard Shortcuts", lambda w: w.show_shortcuts(), ["F1"]),
     Command("about", "Help", "&About OInfer", lambda w: w.show_about(), role=QAction.MenuRole.AboutRole),

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from gui.document import Document
+from gui.panes.compare import ComparePane
 from gui.panes.find import FindPane
 from gui.panes.initializers import InitializersPane
 from gui.panes.order import OrderPane
@@ -49,6 +50,7 @@ PANES = (
     PaneSpec("find", "Find", BOTTOM, FindPane),
     PaneSpec("run", "Run", BOTTOM, RunPane),
     PaneSpec("timings", "Timings", BOTTOM, TimingsPane),
+    PaneSpec("compare", "Compare", BOTTOM, ComparePane),
 )
 
 
@@ -76,15 +78,16 @@ def add_docks(window: QMainWindow, document: Document) -> dict[str, QDockWidget]
 def arrange(window: QMainWindow, docks: dict[str, QDockWidget]) -> None:
     """Put all docks where they stand at first, tabbed within each area, the first one of each in front."""
     fronts: dict[Qt.DockWidgetArea, QDockWidget] = {}
-    for spec in PANES:
-        dock = docks[spec.name]
+    for dock in docks.values():  # all of them first: docks side by side would make the window grow
         dock.setFloating(False)
         window.removeDockWidget(dock)
+    for spec in PANES:
+        dock = docks[spec.name]
         window.addDockWidget(spec.area, dock)
-        dock.show()
         front = fronts.setdefault(spec.area, dock)
         if front is not dock:
             window.tabifyDockWidget(front, dock)
+        dock.show()
     for dock in fronts.values():
         dock.raise_()
     widths = [fronts[LEFT], fronts[RIGHT]]
