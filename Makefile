@@ -5,12 +5,13 @@ BIN    = .venv/bin
 SAMPLE = resources/models/sample_cnn.onnx
 MODEL ?= $(SAMPLE)
 
-.PHONY: help run smoke test lint bench package env clean
+.PHONY: help run smoke test lint fuzz bench package env clean
 
 help:
 	@echo "make run [MODEL=FILE.onnx]  open the window on a model"
 	@echo "make test                   lint, types, all tests"
 	@echo "make lint                   ruff and mypy only"
+	@echo "make fuzz [SECONDS_OF_FUZZ=600]  open mutants of real models"
 	@echo "make bench                  speed, beside ONNX Runtime"
 	@echo "make package                the folder build dist/oinfer"
 	@echo "make smoke                  open, run and grab the window without a display"
@@ -33,6 +34,10 @@ test: lint
 lint: .venv/ready-test
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+SECONDS_OF_FUZZ ?= 600
+fuzz: .venv/ready-test
+	@$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS_OF_FUZZ)
 
 bench: .venv/ready-test
 	@$(BIN)/python tests/bench/run.py

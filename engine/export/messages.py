@@ -226,7 +226,7 @@ def _attribute_kinds(node: Node) -> dict[str, int]:
     if all(value != [] and not isinstance(value, RefAttribute) for value in node.attributes.values()):
         return {}
     try:
-        schema = onnx.defs.get_schema(node.op_type, node.opset, node.domain)
+        schema = onnx.defs.get_schema(node.op_type, node.since_version, node.domain)
     except onnx.defs.SchemaError:
         return {}
     kinds = AttributeProto.AttributeType

@@ -11,6 +11,13 @@ from engine.dtypes import DType
 from engine.errors import DataError
 from engine.graph.storage import Range
 
+MOST_ELEMENTS = 1 << 62
+
+
+def count_elements(dims: tuple[int, ...]) -> int:
+    """The number of elements that dims ask for, between 0 and `MOST_ELEMENTS`: a file can claim any."""
+    return min(max(prod(dims), 0), MOST_ELEMENTS)
+
 
 @dataclass(slots=True, eq=False)
 class TensorData:
@@ -52,8 +59,8 @@ class TensorData:
 
     @property
     def size(self) -> int:
-        """Number of elements."""
-        return prod(self.dims)
+        """Number of elements; see `count_elements`."""
+        return count_elements(self.dims)
 
 
 @dataclass(slots=True, eq=False)
@@ -87,7 +94,7 @@ class SparseData:
 
     @property
     def size(self) -> int:
-        return prod(self.dims)
+        return count_elements(self.dims)
 
     def array(self) -> np.ndarray:
         """The dense value, shape `dims`.

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 
 import numpy as np
 import onnx
@@ -10,7 +9,7 @@ import onnx
 from engine import dtypes
 from engine.dtypes import DType
 from engine.errors import DataError
-from engine.graph.data import SparseData, TensorData
+from engine.graph.data import MOST_ELEMENTS, SparseData, TensorData
 from engine.graph.external import ExternalFiles
 from engine.graph.packing import (
     WORD_TYPES,
@@ -48,7 +47,9 @@ class TensorDecoder:
                 raise DataError(f"its element type {proto.data_type} is not one of ONNX's")
             if min(dims, default=0) < 0:
                 raise DataError(f"its shape {_shown(dims)} has a negative dimension")
-            data.nbytes = (prod(dims) * dtype.bits + 7) // 8
+            if data.size == MOST_ELEMENTS:
+                raise DataError(f"its shape {_shown(dims)} asks for more elements than there can be")
+            data.nbytes = (data.size * dtype.bits + 7) // 8
             self._place(proto, data)
         except DataError as error:
             data.problem, data.problem_code = f"tensor {name!r}: {error}", error.code
@@ -120,7 +121,7 @@ def _take_values(data: TensorData, proto: onnx.TensorProto) -> None:
 
 
 def _check_count(data: TensorData, stored: int) -> None:
-    needed = words_needed(data.dtype, prod(data.dims))
+    needed = words_needed(data.dtype, data.size)
     if stored != needed:
         raise DataError(f"its shape {_shown(data.dims)} needs {needed} values, and {stored} are stored")
 

@@ -28,7 +28,7 @@ def since_version(op_type: str, opset: int, domain: str) -> int:
     if domain not in NEWEST_OPSETS:
         return 1
     try:
-        return int(onnx.defs.get_schema(op_type, max(opset, 1), domain).since_version)
+        return int(onnx.defs.get_schema(op_type, min(max(opset, 1), NEWEST_OPSETS[domain]), domain).since_version)
     except onnx.defs.SchemaError:
         return 0
 

@@ -17,7 +17,8 @@ from google.protobuf.message import Message
 
 INTEGERS = (0, 1, -1, 2, 127, 128, 255, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1, -(2**63))
 TEXTS = ("", " ", "x", "\0", "../secret.bin", "/etc/passwd", "link.bin", "pipe", "weights.bin", "?", "N", "N*M+1",
-         "a/b", "\u202eabc", "x" * 3000, "ai.onnx", "ai.onnx.ml", "If", "Loop", "Constant", "Reshape", "location")  # fmt: skip
+         "a/b", "\u202eabc", "x" * 3000, "ai.onnx", "ai.onnx.ml", "If", "Loop", "Constant", "Reshape",
+         "location")  # fmt: skip
 LARGEST_TREE = 400_000  # bytes; larger models are changed by bytes only, which is faster
 
 

@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,6 +102,7 @@ def try_mutant(index: int, seed: str, sources: list[Path], folder: Path, watch: 
     try:
         outcome = use(path, export_too=rng.random() < 0.15)
     except BaseException:
+        watch.active = False  # to show the lines of a traceback, Python reads them
         outcome, fault = "fault", traceback.format_exc()
     watch.active = False
     seconds, grown = time.process_time() - start, _peak() - before
@@ -120,6 +122,7 @@ def use(path: Path, export_too: bool) -> str:
     from engine.export import export
     from engine.opening import open_model
 
+    exec(os.environ.get("OINFER_FUZZ_HARM", ""))  # its own tests check here that faults are noticed
     try:
         model = open_model(path)
     except ModelFormatError:
@@ -159,6 +162,8 @@ def work(seed: str) -> None:
     import engine.export
     import engine.opening  # noqa: F401
 
+    warnings.simplefilter("error")
+    warnings.simplefilter("ignore", DeprecationWarning)  # of protobuf's text format, about strange escapes
     resource.setrlimit(resource.RLIMIT_AS, (4 * MOST_MEMORY, 4 * MOST_MEMORY))
     folder, sources = make_folder(), corpus()
     watch = Watch(folder)
@@ -290,8 +295,9 @@ def main() -> int:
                 print(f"--- mutant {result['index']}, {result['made']}\n{result['fault']}", flush=True)
         if done >= args.count or time.monotonic() > last:
             break
-    STATE.parent.mkdir(exist_ok=True)
-    STATE.write_text(json.dumps({**state, args.seed: start + done}))
+    if args.start is None:
+        STATE.parent.mkdir(exist_ok=True)
+        STATE.write_text(json.dumps({**state, args.seed: start + done}))
     print(f"{done:,} mutants from {start:,} of seed {args.seed!r}: "
           + ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common()))  # fmt: skip
     print(f"slowest {slowest[0]:.2f} s of CPU time (mutant {slowest[1]}), largest {largest[0] >> 20} MiB "
