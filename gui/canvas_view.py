@@ -1,22 +1,24 @@
-"""The centre of the window: the graph canvas with the way to the graph above it, tied to the document.
+"""The centre of the window: the graph canvas with the way to what it shows above it, tied to the document.
 
 Scenes and layouts are made in a job and kept in `Document.layouts`, so that going back to a graph costs nothing.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
+from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
+from gui.bookmarks import Bookmarks
 from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
-from gui.canvas.layout.types import Layout
-from gui.canvas.layout_process import LayoutCancelled, LayoutTask
-from gui.canvas.scene import Scene, build_scene
+from gui.canvas.drawing import Drawing, Grouping, draw
+from gui.canvas.groups import Group
+from gui.canvas.layout_process import LayoutCancelled, warm
+from gui.canvas.scene import OPTION_VALUES, SceneOptions
 from gui.canvas.text import TextMeasure
 from gui.canvas.view import View
 from gui.document import Document, Item
@@ -27,22 +29,19 @@ from gui.text import one_line, plural
 from gui.theme import Theme, on_theme
 from gui.widgets.bars import Breadcrumb
 
-
-@dataclass(slots=True)
-class Drawing:
-    """A graph ready to be shown, and where the user was looking when it was left."""
-
-    scene: Scene
-    layout: Layout
-    seconds: float
-    view: View | None = None
+MAX_KEPT = 24  # drawings of one model
+NOTICE_MS = 4000
 
 
 class CanvasView(QWidget):
-    """The canvas and its breadcrumb. `drawn()` says that the document's graph is on the canvas."""
+    """The canvas and its breadcrumb. `drawn()` says that the document's graph is on the canvas.
+
+    `options_changed()` says that the options or the modules shown are others now.
+    """
 
     drawn = Signal()
     view_changed = Signal()
+    options_changed = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__(objectName="centre")
@@ -52,7 +51,13 @@ class CanvasView(QWidget):
         self._job: Job | None = None
         self._color_mode = "category"
         self._found: list[Node | Tensor] = []
+        self._groupings: dict[Graph, Grouping] = {}
+        self._hold: object = None  # what stays in its place when the next drawing comes
+        self._group: Group | None = None  # selected on the canvas; the document knows nodes and tensors only
+        self.options = _options(document.settings.view_options)
+        self.bookmarks = Bookmarks(document)
         self.canvas = GraphCanvas()
+        self.canvas.set_netron(self.options.netron)
         self.breadcrumb = Breadcrumb()
         self._build()
         self._connect()
@@ -64,6 +69,8 @@ class CanvasView(QWidget):
         self._notice.setProperty("role", "muted")
         self._again = QPushButton("Lay out")
         self._again.hide()
+        self._calm = QTimer(self, singleShot=True, interval=NOTICE_MS)
+        self._calm.timeout.connect(self._notice.clear)
         path = QHBoxLayout()
         path.setContentsMargins(10, 6, 10, 2)
         path.setSpacing(2)
@@ -88,7 +95,12 @@ class CanvasView(QWidget):
         canvas.node_clicked.connect(document.select)
         canvas.tensor_clicked.connect(document.select)
         canvas.graph_opened.connect(document.show_graph)
+        canvas.group_clicked.connect(self._select_group)
+        canvas.toggled.connect(self.toggle)
+        canvas.said.connect(self._say)
         canvas.background_clicked.connect(self._clear_selection)
+        self.bookmarks.changed.connect(self._mark)
+        document.opening.connect(warm)
         canvas.view_changed.connect(self.view_changed)
         self.breadcrumb.clicked.connect(self._go_to)
         self._back.clicked.connect(document.back)
@@ -129,24 +141,93 @@ class CanvasView(QWidget):
         self._found = list(items)
         self.canvas.highlight([item for item in self._found if item.graph is self._document.graph])
 
+    # What is shown, and how
+
+    def set_options(self, **changes: Any) -> None:
+        """Change options of the drawing (`SceneOptions`); remembered for all models."""
+        self.options = replace(self.options, **changes)
+        self._document.settings.view_options = {f.name: getattr(self.options, f.name) for f in fields(self.options)}
+        self.canvas.set_netron(self.options.netron)
+        self._redraw(self._document.selection)
+
+    @property
+    def grouping(self) -> Grouping | None:
+        """How the modules of the graph on the canvas are shown; None before it is drawn."""
+        graph = self._document.graph
+        return self._groupings.get(graph) if graph is not None else None
+
+    def set_grouped(self, on: bool) -> None:
+        """Show modules as boxes, or every node by itself."""
+        self._regroup(shown=on)
+
+    def show_level(self, level: int) -> None:
+        """Open the modules down to a level: 0 shows the outermost ones closed."""
+        grouping = self.grouping
+        if grouping is not None and grouping.tree is not None:
+            self._regroup(shown=True, opened=grouping.tree.at_level(level))
+
+    def expand_all(self) -> None:
+        grouping = self.grouping
+        self.show_level(grouping.tree.levels if grouping is not None and grouping.tree is not None else 0)
+
+    def collapse_all(self) -> None:
+        self.show_level(0)
+
+    @Slot(object)
+    def toggle(self, item: Group | Node) -> None:
+        """Open a module, or the subgraphs of a node in place; close what is open. It stays where it is."""
+        grouping = self.grouping
+        if grouping is not None:
+            self._regroup(item, opened=grouping.opened ^ {item})
+
+    def reveal_hidden(self) -> None:
+        """Open the modules around the selected item, so that it is seen itself."""
+        grouping, item = self.grouping, self._document.selection
+        node = item.producer if isinstance(item, Tensor) else item
+        if grouping is None or grouping.tree is None or not isinstance(node, Node):
+            return
+        group = grouping.tree.group_of.get(node)
+        if group is not None and group.parent is not None:
+            self._regroup(item, shown=True, opened=grouping.opened | {group, *group.ancestors()})
+
+    def _regroup(self, hold: object = None, **changes: Any) -> None:
+        graph, grouping = self._document.graph, self.grouping
+        if graph is not None and grouping is not None:
+            self._groupings[graph] = replace(grouping, **changes)
+            self._redraw(hold or self._document.selection)
+
+    def _redraw(self, hold: object) -> None:
+        """Show the same graph as it shall be now, from the drawings kept or by a job."""
+        self.options_changed.emit()
+        self._hold = hold
+        if self._document.graph is not None:
+            self._show_graph(self._document.graph, again=True)
+
     # Following the document
 
     @Slot()
     def _model_changed(self) -> None:
         self._found = []
+        self._groupings.clear()
+        self._group = None
 
     @Slot(object)
-    def _show_graph(self, graph: Graph | None) -> None:
+    def _show_graph(self, graph: Graph | None, again: bool = False) -> None:
         self._keep_view()
-        self.breadcrumb.set_places(list(self._places(graph)))
-        drawing = self._document.layouts.get(graph) if graph is not None else None
+        self._show_places()
+        drawing = self._document.layouts.get(self._key(graph)) if graph is not None else None
         if drawing is not None:
             self._show(drawing)
             return
-        self.canvas.set_scene(None, None)
+        if not again:
+            self.canvas.set_scene(None, None)
         self._notice.setText("Laying out…")
         # After all panes have shown the graph: the job would take the interpreter from them.
         QTimer.singleShot(0, self, self._lay_out)
+
+    def _key(self, graph: Graph | None) -> object:
+        grouping = self._groupings.get(graph) if graph is not None else None
+        return graph, self.options, grouping.key if grouping is not None else None
 
     @Slot()
     def _lay_out(self) -> None:
@@ -158,17 +239,27 @@ class CanvasView(QWidget):
         if graph is None:
             return
         self._notice.setText("Laying out…")
+        grouping, options, measure = self._groupings.get(graph), self.options, self._measure
+
+        def work(task: Task) -> Drawing:
+            try:
+                return draw(graph, grouping, options, measure, task.cancelled)
+            except LayoutCancelled as error:
+                raise Cancelled from error
+
         text = f"Laying out {plural(len(graph.nodes), 'node')}"
-        job = self._document.start(text, lambda task: _draw(graph, self._measure, task), self._arrived, self._failed)
-        self._job = job
-        job.finished.connect(self._laid_out)
+        self._job = self._document.start(text, work, self._arrived, self._failed)
+        self._job.finished.connect(self._laid_out)
 
     def _arrived(self, drawing: Drawing) -> None:
-        document = self._document
-        document.layouts[drawing.scene.graph] = drawing
+        document, graph = self._document, drawing.scene.graph
+        self._groupings.setdefault(graph, drawing.grouping)
+        document.layouts[self._key(graph)] = drawing
+        while len(document.layouts) > MAX_KEPT:
+            del document.layouts[next(iter(document.layouts))]
         if document.model is not None:
             document.model.timings_ms["layout"] = drawing.seconds * 1e3
-        if drawing.scene.graph is document.graph:
+        if graph is document.graph:
             self._show(drawing)
 
     def _failed(self, error: Exception) -> None:
@@ -186,20 +277,26 @@ class CanvasView(QWidget):
     def _show(self, drawing: Drawing) -> None:
         self._notice.setText("")
         self._again.hide()
-        self.canvas.set_scene(drawing.scene, drawing.layout)
-        if drawing.view is not None:
+        hold, self._hold = self._hold, None
+        self.canvas.set_scene(drawing.scene, drawing.layout, drawing.geometry, hold)
+        if drawing.view is not None and hold is None:
             self._restore(drawing.view)
         self.highlight(self._found)
         self._recolor()
-        self._show_selection(self._document.selection)
+        self._mark()
+        self.canvas.select(self._group or self._document.selection)
+        if hold is None and self._document.selection is not None:
+            self.canvas.reveal(self._document.selection)
+        self._show_places()
+        self.options_changed.emit()
         self.drawn.emit()
 
     def _keep_view(self) -> None:
         """Remember where the user looked, before another graph takes the canvas."""
         scene = self.canvas.scene
-        drawing = self._document.layouts.get(scene.graph) if scene else None
-        if drawing is not None:
-            drawing.view = replace(self.canvas.view)
+        for drawing in self._document.layouts.values():
+            if drawing.scene is scene:
+                drawing.view = replace(self.canvas.view)
 
     def _restore(self, view: View) -> None:
         now = self.canvas.view
@@ -209,13 +306,38 @@ class CanvasView(QWidget):
 
     @Slot(object)
     def _show_selection(self, item: Item) -> None:
+        self._group = None
         self.canvas.select(item)
         if item is not None and self.canvas.scene is not None:
             self.canvas.reveal(item)
+            if id(item) in self.canvas.scene.hidden:
+                self._say("It is inside this module (Ctrl+E opens it)")
+        self._show_places()
+
+    @Slot(object)
+    def _select_group(self, group: Group) -> None:
+        """A module is selected on the canvas, and nothing in the document."""
+        self._document.select(None)
+        self._group = group
+        self.canvas.select(group)
+        self._show_places()
 
     @Slot()
     def _clear_selection(self) -> None:
         self._document.select(None)
+        self._group = None
+        self.canvas.select(None)
+        self._show_places()
+
+    @Slot()
+    def _mark(self) -> None:
+        self.canvas.mark(self.bookmarks.items)
+
+    @Slot(str)
+    def _say(self, text: str) -> None:
+        """Show a sentence above the canvas for a while."""
+        self._notice.setText(text)
+        self._calm.start()
 
     @Slot()
     def _recolor(self) -> None:
@@ -234,6 +356,9 @@ class CanvasView(QWidget):
 
     # The way here
 
+    def _show_places(self) -> None:
+        self.breadcrumb.set_places(list(self._places(self._document.graph)))
+
     def _places(self, graph: Graph | None) -> Iterable[tuple[str, object]]:
         document = self._document
         if graph is None or document.model is None:
@@ -246,12 +371,27 @@ class CanvasView(QWidget):
             way.append((f"{one_line(graph.owner.name, 80)} / {graph.owner_attribute}", graph))
             graph = graph.parent
         yield from reversed(way)
+        yield from ((one_line(group.name, 60), group) for group in self._modules())
+
+    def _modules(self) -> list[Group]:
+        """The modules around what is selected, outer ones first, where modules are shown."""
+        grouping, item = self.grouping, self._document.selection
+        if grouping is None or grouping.tree is None or not grouping.shown:
+            return []
+        node = item.producer if isinstance(item, Tensor) else item
+        group = self._group or (grouping.tree.group_of.get(node) if isinstance(node, Node) else None)
+        if group is None or group.parent is None:
+            return []
+        return [*reversed(list(group.ancestors())), group]
 
     @Slot(object)
     def _go_to(self, place: object) -> None:
         """A graph of the way; the model itself stands for its main graph with nothing selected."""
         document = self._document
-        if isinstance(place, Graph):
+        if isinstance(place, Group):
+            self._select_group(place)
+            self.canvas.reveal(place)
+        elif isinstance(place, Graph):
             document.show_graph(place)
         elif document.model is not None:
             document.show_graph(document.model.graph)
@@ -267,15 +407,16 @@ class CanvasView(QWidget):
         self.canvas.set_theme(theme)
 
 
-def _draw(graph: Graph, measure: TextMeasure, task: Task) -> Drawing:
-    start = time.perf_counter()
-    scene = build_scene(graph, measure)
-    task.check()
-    try:
-        layout = LayoutTask(scene.layout_input).run(task.cancelled)
-    except LayoutCancelled as error:
-        raise Cancelled from error
-    return Drawing(scene, layout, time.perf_counter() - start)
+def _options(stored: Mapping[str, Any]) -> SceneOptions:
+    """The options as they were left; what is not understood is as at first."""
+    options = SceneOptions()
+    for field in fields(SceneOptions):
+        value = stored.get(field.name)
+        if isinstance(value, type(getattr(options, field.name))) and (
+            not isinstance(value, str) or value in OPTION_VALUES[field.name]
+        ):
+            options = replace(options, **{field.name: value})
+    return options
 
 
 def _button(text: str, name: str) -> QToolButton:

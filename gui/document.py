@@ -48,12 +48,13 @@ class RunState:
 class Document(QObject):
     """One model and what is being looked at. `finder` searches it, `costing` counts what it costs.
 
-    Signals: `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
+    Signals: `opening()`, `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
     `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
     `run_requested()` and `find_requested(query)` (the user wants it), `busy_changed(text, done, total)` (text is empty
     when idle) and `failed(title, message)`.
     """
 
+    opening = Signal()
     model_changed = Signal()
     graph_changed = Signal(object)
     selection_changed = Signal(object)
@@ -75,7 +76,7 @@ class Document(QObject):
         self.index: ModelIndex | None = None
         self.graph: Graph | None = None
         self.selection: Item = None
-        self.layouts: dict[Graph, Any] = {}
+        self.layouts: dict[object, Any] = {}
         self.run: RunState | None = None
         self.providers: list[str] = []
         self.dims: dict[str, int] = {}
@@ -94,6 +95,7 @@ class Document(QObject):
         Ends in `model_changed` or in `failed`.
         """
         path = str(path)
+        self.opening.emit()
         if self._loading:
             self._loading.cancel()
 

@@ -17,9 +17,10 @@ from gui.canvas.coloring import by_category
 from gui.canvas.geometry import Geometry
 from gui.canvas.labels import clean
 from gui.canvas.layout import layout
-from gui.canvas.painter import Emphasis, FramePainter
+from gui.canvas.painter import FramePainter
 from gui.canvas.palette import canvas_colors
-from gui.canvas.scene import SceneOptions, build_scene
+from gui.canvas.scene import SceneOptions
+from gui.canvas.scene_builder import build_scene
 from gui.canvas.text import PlainText, TextMeasure
 from gui.canvas.view import View
 from gui.theme import DARK, LIGHT
@@ -74,7 +75,7 @@ def render(
     def paint(painter: QPainter) -> None:
         view = View(1.0, MARGIN, MARGIN, size.width(), size.height())
         painter.fillRect(QRectF(0, 0, size.width(), size.height()), QColor(colors.background))
-        painting.paint(painter, view, colors, by_category(scene), Emphasis(), moving=False)
+        painting.paint(painter, view, colors, by_category(scene))
 
     data, note = writer(paint, size, clean(model.graph.name or target.stem, 80))
     target.write_bytes(data)

@@ -48,7 +48,8 @@ class Settings:
     @property
     def view_options(self) -> dict[str, Any]:
         """How the graph is drawn, by the names of `SceneOptions`."""
-        return self._json("window/view_options", {})
+        options: dict[str, Any] = self._json("window/view_options", {})
+        return options
 
     @view_options.setter
     def view_options(self, value: dict[str, Any]) -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QHelpEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
-from PySide6.QtWidgets import QMenu, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas import navigation
-from gui.canvas.labels import clean, format_dims
+from gui.canvas.groups import Group
+from gui.canvas.labels import clean
+from gui.canvas.links import Links
+from gui.canvas.menu import CanvasMenu
 from gui.canvas.picture import GraphPicture
+from gui.canvas.scene import HEADER_HEIGHT, BoxKind
+from gui.canvas.tips import tip_text
 
 REACH = 5.0  # px around the pointer within which a line counts as hit
 CLICK = 4.0  # px a press may move and still be a click
 ZOOM_STEP = 1.25
+SIGN_ROOM = 24.0  # px of the scene at the right of a header, where its + or − is
 
 
 class GraphCanvas(GraphPicture):
@@ -21,18 +27,25 @@ class GraphCanvas(GraphPicture):
 
     Signals
     -------
-    node_clicked(Node), tensor_clicked(Tensor)
-        A node; or a line, a pill or a constant's row. Emitted by mouse and keyboard alike.
+    node_clicked(Node), tensor_clicked(Tensor), group_clicked(Group)
+        A node; a line, a pill, a chip or a constant's row; a closed or opened module. Emitted by mouse and keyboard.
     graph_opened(Graph)
-        A subgraph was asked for by double click or Enter.
+        A subgraph was asked for, to be shown alone.
+    toggled(Group | Node)
+        A module, or the subgraphs of a node, shall be opened in place, or closed.
     background_clicked()
         Nothing was hit, or Escape was pressed.
+    said(str)
+        Something the user should know, such as that there is no path.
     """
 
     node_clicked = Signal(object)
     tensor_clicked = Signal(object)
+    group_clicked = Signal(object)
     graph_opened = Signal(object)
+    toggled = Signal(object)
     background_clicked = Signal()
+    said = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,9 +55,9 @@ class GraphCanvas(GraphPicture):
         self._pressed: QPointF | None = None
         self._dragged = QPointF()
         self._is_drag = False
-        self._choices: list[Graph] = []  # what the entries of the menu open
-        self._menu = QMenu(self)
-        self._menu.triggered.connect(self._chosen)
+        self._menu = CanvasMenu(self)
+        self._links: tuple[object, Links] | None = None  # with the scene they are of
+        self._reader = -1  # which reader of the selected tensor is looked at
 
     # Pointing
 
@@ -80,20 +93,36 @@ class GraphCanvas(GraphPicture):
         self._pressed = None
         self.unsetCursor()
         if not self._is_drag and event.button() == Qt.MouseButton.LeftButton:
-            self._click(event.position())
+            self._click(event.position(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
 
-    def _click(self, pos: QPointF) -> None:
+    def _click(self, pos: QPointF, shift: bool) -> None:
         box, net = self._hit(pos)
         if self._scene is None or (box < 0 and net < 0):
             self.background_clicked.emit()
         elif box < 0:
-            self.tensor_clicked.emit(self._scene.nets[net].tensor)
+            self._emit_net(net)
+        elif shift and self._selected is not None:
+            self.light_path(self._scene.boxes[box].item)
+        elif self._is_sign(box, pos):
+            self.toggled.emit(self._scene.boxes[box].item)
         else:
             row = self._row_item(box, pos)
             if isinstance(row, Tensor):
                 self.tensor_clicked.emit(row)
             else:
                 self._emit_clicked(box)
+
+    def _is_sign(self, box: int, pos: QPointF) -> bool:
+        """Whether a point is on the + or − of a header."""
+        if self._scene is None or self._geometry is None or not self._toggles(box) or self.view.scale < 0.4:
+            return False
+        x, y = self.view.to_scene(pos.x(), pos.y())
+        g = self._geometry
+        return bool(x >= g.x1[box] - SIGN_ROOM and y <= g.y0[box] + HEADER_HEIGHT)
+
+    def _toggles(self, box: int) -> bool:
+        item = self._scene.boxes[box].item if self._scene else None
+        return isinstance(item, Group) or (isinstance(item, Node) and bool(item.subgraphs))
 
     def _row_item(self, box: int, pos: QPointF) -> object:
         """What the row under a point stands for, if rows are large enough to be aimed at."""
@@ -105,33 +134,64 @@ class GraphCanvas(GraphPicture):
     def _emit_clicked(self, box: int) -> None:
         assert self._scene is not None
         item = self._scene.boxes[box].item
-        (self.node_clicked if isinstance(item, Node) else self.tensor_clicked).emit(item)
+        self._reader = -1
+        if isinstance(item, Graph):
+            item = item.owner or item
+        if isinstance(item, Node):
+            self.node_clicked.emit(item)
+        elif isinstance(item, Group):
+            self.group_clicked.emit(item)
+        elif isinstance(item, Tensor):
+            self.tensor_clicked.emit(item)
+
+    def _emit_net(self, net: int) -> None:
+        """A line: its tensor, or where it goes if it is a bus."""
+        assert self._scene is not None
+        assert self._geometry is not None
+        if net < len(self._scene.nets):
+            self._reader = -1
+            self.tensor_clicked.emit(self._scene.nets[net].tensor)
+            return
+        data = self._scene.layout_input
+        for edge in (self._geometry.bus[data.net] == net).nonzero()[0][:1].tolist():
+            self._emit_clicked(int(data.target[edge]))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         box = self._box_at(event.position())
         if box >= 0:
-            row = self._row_item(box, event.position())
-            self._open(box, row)
+            self._open(box, self._row_item(box, event.position()))
 
     def _open(self, box: int, row: object = None) -> None:
-        """Open a subgraph of a box: the one whose row was hit, else the only one, else ask."""
-        item = self._scene.boxes[box].item if self._scene else None
-        graphs = item.subgraphs if isinstance(item, Node) else {}
-        chosen = next((graph for graph in graphs.values() if graph is row), None)
-        if chosen is None and len(graphs) == 1:
-            chosen = next(iter(graphs.values()))
-        if chosen is not None:
-            self.graph_opened.emit(chosen)
-        elif graphs:
-            self._menu.clear()
-            self._choices = list(graphs.values())
-            for name, graph in graphs.items():
-                self._menu.addAction(f"Open {clean(name)} ({len(graph.nodes):,} nodes)".replace("&", "&&"))
-            self._menu.popup(self.mapToGlobal(self._box_rect(box).center().toPoint()))
+        """Open or close a module; go to where a chip comes from; show a subgraph alone: the one hit, the only one, or
+        the one chosen from a menu.
+        """
+        assert self._scene is not None
+        item = self._scene.boxes[box].item
+        if isinstance(item, Group) or (isinstance(item, Node) and self._scene.boxes[box].kind is BoxKind.FRAME):
+            self.toggled.emit(item)
+        elif isinstance(item, Graph):
+            self.graph_opened.emit(item)
+        elif self._scene.boxes[box].kind is BoxKind.CHIP:
+            self.center_on(item)
+        elif isinstance(item, Node) and item.subgraphs:
+            chosen = next((graph for graph in item.subgraphs.values() if graph is row), None)
+            if chosen is None and len(item.subgraphs) == 1:
+                chosen = next(iter(item.subgraphs.values()))
+            if chosen is not None:
+                self.graph_opened.emit(chosen)
+            else:
+                self._menu.show_subgraphs(item, self.mapToGlobal(self._box_rect(box).center().toPoint()))
 
-    @Slot(QAction)
-    def _chosen(self, action: QAction) -> None:
-        self.graph_opened.emit(self._choices[self._menu.actions().index(action)])
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu of what is under the pointer, or of the selection where the keyboard asks for it."""
+        if self._scene is None:
+            return
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        box = next(iter(self._scene.locate(self._selected)), -1) if by_key else self._box_at(QPointF(event.pos()))
+        at = self._box_rect(box).center().toPoint() if by_key and box >= 0 else event.pos()
+        if box >= 0 and not by_key:
+            self._emit_clicked(box)
+        self._menu.show_for(self._scene.boxes[box].item if box >= 0 else None, self.mapToGlobal(at))
 
     def _hover(self, pos: QPointF) -> None:
         box, net = self._hit(pos)
@@ -158,35 +218,67 @@ class GraphCanvas(GraphPicture):
         return super().event(event)
 
     def _tooltip(self, pos: QPointF) -> str:
-        """Name, operator and shape of what is under a point; always plain text, as all words of a model are."""
         box, net = self._hit(pos)
-        if self._scene is None or (box < 0 and net < 0):
+        if self._scene is None or (box < 0 and not 0 <= net < len(self._scene.nets)):
             return ""
         item = self._row_item(box, pos) if box >= 0 else self._scene.nets[net].tensor
-        if not isinstance(item, Tensor):
-            item = self._scene.boxes[box].item
-        if isinstance(item, Node):
-            lines = [clean(item.name, 120), clean(item.qualified_op, 80)]
-        else:
-            shape = item.inferred_shape if item.inferred_shape is not None else item.stored_shape
-            lines = [clean(item.name, 120), f"{item.dtype or 'unknown type'}  {format_dims(shape)}"]
-            lines += [clean(item.unknown_because, 160)] if item.unknown_because else []
-        # As HTML with everything escaped, since Qt would guess whether plain text is meant to be HTML.
-        return f"<p style='white-space:pre'>{_escaped(chr(10).join(lines))}</p>"
+        return tip_text(item if isinstance(item, Tensor) else self._scene.boxes[box].item)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         turn = event.angleDelta().y() or event.angleDelta().x()
         self.zoom(1.0015**turn, event.position())
         event.accept()
 
+    # What depends on what
+
+    def _link(self) -> Links:
+        assert self._scene is not None
+        assert self._geometry is not None
+        if self._links is None or self._links[0] is not self._scene:
+            self._links = (self._scene, Links(self._scene, self._geometry))
+        return self._links[1]
+
+    def light_cone(self, upstream: bool, downstream: bool) -> bool:
+        """Dim all that the selection does not depend on, or that does not depend on it; False without a selection."""
+        boxes = self._scene.locate(self._selected) if self._scene else []
+        if not boxes:
+            return False
+        self.light(self._link().cone(boxes[0], upstream, downstream))
+        return True
+
+    def light_path(self, other: object) -> bool:
+        """Dim all but the ways between the selection and another item; False, and said so, where there are none."""
+        first, second = (self._scene.locate(item) if self._scene else [] for item in (self._selected, other))
+        lit = self._link().paths(first[0], second[0]) if first and second else None
+        if lit is None:
+            self.said.emit("There is no path between the two")
+            return False
+        self.light(lit)
+        return True
+
+    def follow(self, direction: int) -> bool:
+        """Look at the next or previous reader of the selected tensor, or of the selected node's first output."""
+        tensor = self._selected
+        if isinstance(tensor, Node):
+            tensor = next((t for t in tensor.outputs if t is not None), None)
+        found = navigation.readers(self._scene, tensor) if self._scene and isinstance(tensor, Tensor) else []
+        if not found:
+            return False
+        self._reader = (self._reader + direction) % len(found) if self._reader >= 0 or direction < 0 else 0
+        self._bring(found[self._reader])
+        self.said.emit(f"Reader {self._reader + 1:,} of {len(found):,} of {clean(tensor.name, 60)}")  # type: ignore[union-attr]
+        return True
+
     # Keyboard
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._key(event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)):
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if not (self._view_key(event.key(), control) or (not control and self._graph_key(event.key(), shift))):
             super().keyPressEvent(event)
 
-    def _key(self, key: int, control: bool) -> bool:
-        """Act on a key; whether it was one of ours."""
+    def _view_key(self, key: int, control: bool) -> bool:
+        """Act on a key that changes the view; whether it was one."""
         keys = Qt.Key
         if key in (keys.Key_Plus, keys.Key_Equal):
             self.zoom(ZOOM_STEP)
@@ -196,33 +288,46 @@ class GraphCanvas(GraphPicture):
             self.fit()
         elif key == keys.Key_1 and control:
             self.zoom_to(1.0)
+        elif key == keys.Key_Escape and self.lit is not None:
+            self.light(None)
         elif key == keys.Key_Escape:
             self.background_clicked.emit()
-        elif self._scene is not None and self._geometry is not None and not control:
-            return self._walk(key)
         else:
             return False
         return True
 
-    def _walk(self, key: int) -> bool:
-        assert self._scene is not None
-        assert self._geometry is not None
-        box = next(iter(self._scene.locate(self._selected)), -1)
+    def _graph_key(self, key: int, shift: bool) -> bool:
+        """Act on a key that needs a graph; whether it was one."""
+        if self._scene is None or self._geometry is None:
+            return False
         keys = Qt.Key
-        first, last = (-1, -1)
-        if key in (keys.Key_Home, keys.Key_End) or (
-            box < 0 and key in (keys.Key_Up, keys.Key_Down, keys.Key_Left, keys.Key_Right)
-        ):
-            first, last = navigation.first_and_last(self._scene)
-        if key == keys.Key_Home:
-            target = first
-        elif key == keys.Key_End:
-            target = last
-        elif key in (keys.Key_Up, keys.Key_Down, keys.Key_Left, keys.Key_Right):
-            target = first if box < 0 else self._next_box(key, box)
-        elif key in (keys.Key_Return, keys.Key_Enter) and box >= 0:
+        box = next(iter(self._scene.locate(self._selected)), -1)
+        if key in (keys.Key_U, keys.Key_D, keys.Key_C):
+            return self.light_cone(upstream=key != keys.Key_D, downstream=key != keys.Key_U)
+        if key == keys.Key_N:
+            return self.follow(-1 if shift else 1)
+        if key == keys.Key_E and box >= 0 and self._toggles(box):
+            self.toggled.emit(self._scene.boxes[box].item)
+            return True
+        if key in (keys.Key_Return, keys.Key_Enter) and box >= 0:
             self._open(box)
             return True
+        return self._walk(key, box)
+
+    def _walk(self, key: int, box: int) -> bool:
+        """Go to another box by an arrow key, Home or End."""
+        assert self._scene is not None
+        assert self._geometry is not None
+        keys = Qt.Key
+        arrows = [keys.Key_Up, keys.Key_Down, keys.Key_Left, keys.Key_Right]
+        if key in arrows and box >= 0:
+            if self._geometry.horizontal:
+                arrows = [keys.Key_Left, keys.Key_Right, keys.Key_Up, keys.Key_Down]
+            way = arrows.index(keys(key))
+            step = (navigation.producer, navigation.consumer)
+            target = step[way](self._scene, box) if way < 2 else navigation.sibling(self._geometry, box, 2 * way - 5)
+        elif key in (*arrows, keys.Key_Home, keys.Key_End):
+            target = navigation.first_and_last(self._scene)[key == keys.Key_End]
         else:
             return False
         if target >= 0:
@@ -231,16 +336,3 @@ class GraphCanvas(GraphPicture):
             self._emit_clicked(target)
             self.reveal(item)
         return True
-
-    def _next_box(self, key: int, box: int) -> int:
-        assert self._scene is not None
-        assert self._geometry is not None
-        if key == Qt.Key.Key_Up:
-            return navigation.producer(self._scene, box)
-        if key == Qt.Key.Key_Down:
-            return navigation.consumer(self._scene, box)
-        return navigation.sibling(self._geometry, box, 1 if key == Qt.Key.Key_Right else -1)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

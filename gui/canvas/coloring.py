@@ -6,17 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from PySide6.QtGui import QColor
 
 from engine.graph.ir import Node
-from gui.canvas.geometry import CATEGORIES
+from gui.canvas.groups import Group
 from gui.canvas.layout.types import Ints
-from gui.canvas.palette import NO_VALUE, PROVIDER_COLORS, RAMP, SERIES, Category
-from gui.canvas.scene import BoxKind, Scene
+from gui.canvas.palette import NO_VALUE, PROVIDER_COLORS, RAMP, SERIES, netron_color
+from gui.canvas.scene import Box, BoxKind, Scene
 
 RAMP_STEPS = 32
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -39,10 +41,10 @@ class Coloring:
     legend: Legend | None = None
 
 
-def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None) -> Coloring:
-    """The colouring of a mode of `GraphPicture.set_colors`."""
+def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None, netron: bool = False) -> Coloring:
+    """The colouring of a mode of `GraphPicture.set_colors`; a closed group has the sum, or most, of what is in it."""
     if mode == "category":
-        return by_category(scene)
+        return by_netron_category(scene) if netron else by_category(scene)
     if mode == "dtype":
         return by_dtype(scene)
     given = values or {}
@@ -54,58 +56,96 @@ def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None)
     if len(numbers) != len(given):
         raise ValueError(f"colouring by {mode} needs a number for each node")
     if mode == "error":
-        return by_number(scene, "Relative difference from CPU", numbers, logarithmic=True)
-    return by_number(scene, "Time per node" if mode == "time" else mode, numbers, unit="ms")
+        return by_number(scene, "Relative difference from CPU", numbers, combine=_worst, logarithmic=True)
+    return by_number(scene, "Time per node" if mode == "time" else mode, numbers, combine=sum, unit="ms")
 
 
 def by_category(scene: Scene) -> Coloring:
     """Every operator in the colour of its category."""
-    index = np.array([CATEGORIES.index(box.category) for box in scene.boxes], np.int64)
-    return Coloring([category.color for category in Category], index)
+    return _tabled([box.category.color for box in scene.boxes], None)
+
+
+def by_netron_category(scene: Scene) -> Coloring:
+    """Every operator in the colour that Netron gives it."""
+    return _tabled(
+        [
+            netron_color(box.item.op_type, box.item.domain) if isinstance(box.item, Node) else box.category.color
+            for box in scene.boxes
+        ],
+        None,
+    )
 
 
 def by_dtype(scene: Scene) -> Coloring:
     """Every node in the colour of its first output's element type."""
     values: dict[Node, str] = {}
     for box in scene.boxes:
-        if isinstance(box.item, Node):
-            first = next((t for t in box.item.outputs if t is not None), None)
+        for node in _nodes(box):
+            first = next((t for t in node.outputs if t is not None), None)
             if first is not None and first.dtype is not None:
-                values[box.item] = first.dtype.short
+                values[node] = first.dtype.short
     return by_name(scene, "Element type", values)
 
 
 def by_name(scene: Scene, title: str, values: Mapping[Node, str]) -> Coloring:
     """Nodes by a name each, such as the provider's; the most frequent names take the first colours."""
-    texts = [values.get(box.item) if isinstance(box.item, Node) else None for box in scene.boxes]
-    counts = Counter(text for text in texts if text is not None)
+    texts = _of_boxes(scene, values, lambda names: Counter(names).most_common(1)[0][0])
+    counts = Counter(values[node] for box in scene.boxes for node in _nodes(box) if node in values)
     names = [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     free = iter(SERIES * (len(names) // len(SERIES) + 1))
     color_of = {name: PROVIDER_COLORS.get(name) or next(free) for name in names}
     entries = [(color_of[name], f"{name}  {counts[name]:,}") for name in names]
-    return _colored(scene, lambda node: color_of.get(values.get(node, "")), Legend(title, entries))
+    return _colored(scene, [color_of[text] if text is not None else None for text in texts], Legend(title, entries))
 
 
 def by_number(
-    scene: Scene, title: str, values: Mapping[Node, float], unit: str = "", logarithmic: bool = False
+    scene: Scene,
+    title: str,
+    values: Mapping[Node, float],
+    combine: Callable[[list[float]], float] = sum,
+    unit: str = "",
+    logarithmic: bool = False,
 ) -> Coloring:
     """Nodes by a number each, such as a time; a square root or logarithm keeps small differences visible."""
-    inside = [values[box.item] for box in scene.boxes if isinstance(box.item, Node) and box.item in values]
-    finite = [value for value in inside if math.isfinite(value)]
+    numbers = _of_boxes(scene, values, combine)
+    finite = [value for value in numbers if value is not None and math.isfinite(value)]
     if not finite:
-        return _colored(scene, lambda node: None, Legend(title, [(NO_VALUE, "no values yet")]))
+        return _colored(scene, [None] * len(numbers), Legend(title, [(NO_VALUE, "no values yet")]))
     positive = [value for value in finite if value > 0]
     low, high = (min(positive, default=0.0), max(finite)) if logarithmic else (0.0, max(finite))
     ramp = _ramp()
-
-    def color(node: Node) -> str | None:
-        value = values.get(node)
-        if value is None:
-            return None
-        return ramp[round(_share(value, low, high, logarithmic) * (RAMP_STEPS - 1))]
-
+    colors = [
+        None if value is None else ramp[round(_share(value, low, high, logarithmic) * (RAMP_STEPS - 1))]
+        for value in numbers
+    ]
     legend = Legend(title, ramp=ramp, low=f"{low:.3g} {unit}".strip(), high=f"{high:.3g} {unit}".strip())
-    return _colored(scene, color, legend)
+    return _colored(scene, colors, legend)
+
+
+def by_color(scene: Scene, title: str, colors: Mapping[Node, str]) -> Coloring:
+    """Nodes in given colours (#rrggbb)."""
+    first = _of_boxes(scene, colors, lambda found: found[0])
+    return _colored(scene, first, Legend(title) if title else None)
+
+
+def _worst(values: list[float]) -> float:
+    return max(values, key=lambda value: math.inf if math.isnan(value) else value)
+
+
+def _nodes(box: Box) -> list[Node]:
+    """The nodes that a box stands for."""
+    if isinstance(box.item, Node):
+        return [box.item]
+    return list(box.item.all_nodes()) if isinstance(box.item, Group) and box.kind is BoxKind.GROUP else []
+
+
+def _of_boxes(scene: Scene, values: Mapping[Node, T], combine: Callable[[list[T]], T]) -> list[T | None]:
+    """The value of every box: its node's, or those of its nodes combined; None where there is none."""
+    found: list[T | None] = []
+    for box in scene.boxes:
+        inside = [values[node] for node in _nodes(box) if node in values]
+        found.append(inside[0] if len(inside) == 1 else combine(inside) if inside else None)
+    return found
 
 
 def _share(value: float, low: float, high: float, logarithmic: bool) -> float:
@@ -119,19 +159,20 @@ def _share(value: float, low: float, high: float, logarithmic: bool) -> float:
     return math.sqrt((value - low) / (high - low))
 
 
-def by_color(scene: Scene, title: str, colors: Mapping[Node, str]) -> Coloring:
-    """Nodes in given colours (#rrggbb)."""
-    return _colored(scene, lambda node: colors.get(node), Legend(title) if title else None)
+def _colored(scene: Scene, colors: list[str | None], legend: Legend | None) -> Coloring:
+    """Nodes and groups in the given colours or the one for no value; everything else as by category."""
+    return _tabled(
+        [
+            (color or NO_VALUE) if isinstance(box.item, Node) or box.kind is BoxKind.GROUP else box.category.color
+            for box, color in zip(scene.boxes, colors, strict=True)
+        ],
+        legend,
+    )
 
 
-def _colored(scene: Scene, color: Callable[[Node], str | None], legend: Legend | None) -> Coloring:
-    table: dict[str, int] = {Category.IO.color: 0}
-    index = []
-    for box in scene.boxes:
-        if box.kind is BoxKind.NODE and isinstance(box.item, Node):
-            index.append(table.setdefault(color(box.item) or NO_VALUE, len(table)))
-        else:
-            index.append(0)
+def _tabled(colors: list[str], legend: Legend | None) -> Coloring:
+    table: dict[str, int] = {}
+    index = [table.setdefault(color, len(table)) for color in colors]
     return Coloring(list(table), np.array(index, np.int64), legend)
 
 

@@ -10,11 +10,16 @@ from numpy.typing import NDArray
 from gui.canvas.layout import Layout
 from gui.canvas.layout.types import Bools, Floats, Ints
 from gui.canvas.palette import Category
-from gui.canvas.scene import HEADER_HEIGHT, ROW_HEIGHT, BoxKind, Scene
+from gui.canvas.scene import HEADER_HEIGHT, ROW_HEIGHT, Box, BoxKind, Scene
 
 CURVE_SAMPLES = np.linspace(0.0, 1.0, 13)
 CATEGORIES = list(Category)
 KINDS = list(BoxKind)
+FRAME = KINDS.index(BoxKind.FRAME)
+CHIP = KINDS.index(BoxKind.CHIP)
+MISSING = KINDS.index(BoxKind.MISSING)
+HEADED = [KINDS.index(kind) for kind in (BoxKind.NODE, BoxKind.GROUP, BoxKind.FRAME)]  # those with a coloured header
+DASHED = [KINDS.index(kind) for kind in (BoxKind.CAPTURED, BoxKind.MISSING)]
 
 
 class StringTable:
@@ -58,12 +63,19 @@ class Geometry:
         Box edges, shape (n,).
     header
         Height of the coloured part of each box, shape (n,).
+    parent
+        The frame each box stands in, or -1, shape (n,).
     kind, category
         Index into `KINDS` and `CATEGORIES`, shape (n,).
     title, title_x, note, note_x, glyph
         Text numbers and their places, shape (n,).
-    segments, segment_net, segment_back, left, right
-        Lines (m, 4) with their net, whether they close a cycle, and their horizontal extent.
+    segments, segment_net, segment_back, segment_captured, left, right
+        Lines (m, 4) with their net, whether they close a cycle, whether a subgraph captures the value, and their
+        horizontal extent.
+    bus
+        The bus each net runs into, as in `Layout`.
+    horizontal
+        Whether the lines flow to the right.
     """
 
     strings: StringTable
@@ -72,6 +84,7 @@ class Geometry:
     x1: Floats
     y1: Floats
     header: Floats
+    parent: Ints
     kind: NDArray[np.int8]
     category: NDArray[np.int8]
     title: Ints
@@ -83,6 +96,7 @@ class Geometry:
     segments: Floats
     segment_net: Ints
     segment_back: Bools
+    segment_captured: Bools
     left: Floats
     right: Floats
     arrows: Floats
@@ -92,6 +106,8 @@ class Geometry:
     label_net: Ints
     label_text: Ints
     label_inferred: Bools
+    bus: Ints
+    horizontal: bool
     size: tuple[float, float]
 
     @classmethod
@@ -99,7 +115,10 @@ class Geometry:
         """Arrays of a scene and its layout."""
         strings = StringTable()
         boxes = scene.boxes
-        width, height = scene.layout_input.width, scene.layout_input.height
+        width, height = layout.width, layout.height
+        kind = np.array([KINDS.index(b.kind) for b in boxes], np.int8)
+        captured = np.zeros(max(len(scene.nets), int(layout.segment_net.max(initial=-1)) + 1), bool)
+        captured[: len(scene.nets)] = [net.captured for net in scene.nets]
         order = np.argsort(layout.segments[:, 1], kind="stable")
         segments = np.ascontiguousarray(layout.segments[order])
         labels = [scene.nets[net] for net in layout.label_net.tolist()]
@@ -109,18 +128,20 @@ class Geometry:
             y0=layout.y,
             x1=layout.x + width,
             y1=layout.y + height,
-            header=np.where([b.kind is BoxKind.NODE for b in boxes], HEADER_HEIGHT, height) if boxes else height,
-            kind=np.array([KINDS.index(b.kind) for b in boxes], np.int8),
+            header=np.where(np.isin(kind, HEADED), HEADER_HEIGHT, height),
+            parent=np.array([b.parent for b in boxes], np.int64),
+            kind=kind,
             category=np.array([CATEGORIES.index(b.category) for b in boxes], np.int8),
             title=strings.numbers([b.title for b in boxes]),
             title_x=np.array([b.title_x for b in boxes]),
             note=strings.numbers([b.note for b in boxes]),
-            note_x=np.array([b.note_x for b in boxes]),
+            note_x=np.where(kind == FRAME, width - _note_room(boxes), [b.note_x for b in boxes]),
             glyph=strings.numbers([b.category.glyph for b in boxes]),
             rows=_rows(scene, strings),
             segments=segments,
             segment_net=layout.segment_net[order],
             segment_back=layout.segment_back[order],
+            segment_captured=captured[layout.segment_net[order]],
             left=np.minimum(segments[:, 0], segments[:, 2]),
             right=np.maximum(segments[:, 0], segments[:, 2]),
             arrows=layout.arrows,
@@ -130,6 +151,8 @@ class Geometry:
             label_net=layout.label_net,
             label_text=strings.numbers([net.label for net in labels]),
             label_inferred=np.array([net.inferred for net in labels], bool),
+            bus=layout.bus,
+            horizontal=scene.layout_input.horizontal,
             size=layout.size,
         )
 
@@ -144,8 +167,9 @@ class Geometry:
         return np.flatnonzero(inside)
 
     def box_at(self, x: float, y: float, reach: float = 0.0) -> int:
-        """Box at a point or within `reach` of it, the nearest middle first; -1 for none."""
+        """Box at a point or within `reach` of it, the nearest middle first; -1 for none. Of a frame, its header."""
         hits = self.boxes_within(x - reach, y - reach, x + reach, y + reach)
+        hits = hits[(self.kind[hits] != FRAME) | (y - reach <= self.y0[hits] + HEADER_HEIGHT)]
         if not len(hits):
             return -1
         distance = np.abs(self.x0[hits] + self.x1[hits] - 2 * x) + np.abs(self.y0[hits] + self.y1[hits] - 2 * y)
@@ -157,19 +181,27 @@ class Geometry:
         row = int((y - self.y0[box] - HEADER_HEIGHT - 2.0) // ROW_HEIGHT)
         return row if 0 <= row < count else -1
 
+    def with_buses(self, nets: Ints) -> Ints:
+        """Nets and the buses they run into."""
+        buses = self.bus[nets[nets < len(self.bus)]]
+        return np.unique(np.concatenate([nets, buses[buses >= 0]]))
+
     def net_at(self, x: float, y: float, reach: float) -> int:
         """Net whose drawn line passes within `reach` of a point, the nearest first; -1 for none."""
         near = self.segments_within(x - reach, y - reach, x + reach, y + reach)
         if not len(near):
             return -1
-        px, py = curve_points(self.segments[near])
+        px, py = curve_points(self.segments[near], self.horizontal)
         distance = _distance_to_polylines(px, py, x, y)
         best = int(np.argmin(distance))
         return int(self.segment_net[near[best]]) if distance[best] <= reach else -1
 
 
-def curve_points(segments: Floats) -> tuple[Floats, Floats]:
-    """Points along the drawn lines, each (m, samples): S-curves with vertical ends; horizontal ones stay straight."""
+def curve_points(segments: Floats, horizontal: bool = False) -> tuple[Floats, Floats]:
+    """Points along the drawn lines, each (m, samples): S-curves whose ends go with the flow; straight ones stay so."""
+    if horizontal:
+        y, x = curve_points(segments[:, [1, 0, 3, 2]])
+        return x, y
     x0, y0, x1, y1 = (segments[:, i : i + 1] for i in range(4))
     t = CURVE_SAMPLES[None, :]
     blend = np.where(np.abs(y1 - y0) < 0.5, t, t * t * (3 - 2 * t))
@@ -183,6 +215,11 @@ def _distance_to_polylines(px: Floats, py: Floats, x: float, y: float) -> Floats
     t = np.clip(((x - ax) * dx + (y - ay) * dy) / length, 0.0, 1.0)
     distances: Floats = np.hypot(ax + t * dx - x, ay + t * dy - y).min(axis=1)
     return distances
+
+
+def _note_room(boxes: list[Box]) -> Floats:
+    """What a note takes at the right end of each box, which for a frame is wider than it was made for."""
+    return np.array([box.width - box.note_x for box in boxes])
 
 
 def _rows(scene: Scene, strings: StringTable) -> Rows:

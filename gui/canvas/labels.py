@@ -57,6 +57,19 @@ def edge_label(tensor: Tensor) -> tuple[str, bool]:
     return (clean(str(kind), 24), stored is None) if kind is not None else ("", False)
 
 
+def net_label(tensor: Tensor, what: str) -> tuple[str, bool]:
+    """Text beside the lines of a tensor and whether it is inferred: "shape", "name", "both", or "dtype" and shape."""
+    name = clean(tensor.name, 28)
+    if what == "name":
+        return name, False
+    shape, inferred = edge_label(tensor)
+    if what == "both":
+        return f"{name}  {shape}".rstrip(), inferred
+    if what == "dtype" and tensor.dtype is not None:
+        return f"{tensor.dtype.short} {shape}".rstrip(), inferred
+    return shape, inferred
+
+
 def constant_text(tensor: Tensor) -> str:
     """What a constant input shows: ``= value`` for scalars and short integer vectors, else its shape."""
     data = tensor.data
@@ -107,6 +120,7 @@ IMPORTANT = (
 _EXTENTS = {"kernel_shape", "strides", "dilations"}  # written 3×3
 _NEUTRAL = {"strides": {"1"}, "dilations": {"1"}, "pads": {"0"}}
 MAX_ATTRIBUTES = 4
+MOST_ATTRIBUTES = 16  # where all are shown
 
 
 def important_attributes(node: Node) -> list[tuple[str, str]]:
@@ -123,6 +137,16 @@ def important_attributes(node: Node) -> list[tuple[str, str]]:
         if text and text != defaults.get(name) and not is_neutral and not is_implied:
             rows.append((name, text.replace(", ", "×") if name in _EXTENTS else text))
     return rows[:MAX_ATTRIBUTES]
+
+
+def all_attributes(node: Node) -> list[tuple[str, str]]:
+    """Name and text of every attribute that the file states, by name; graphs are rows of their own."""
+    rows = []
+    for name, value in sorted(node.attributes.items()):
+        text = _dtype_name(value) if name == "to" else attribute_text(value)
+        if text:
+            rows.append((clean(name, 20), text))
+    return rows[:MOST_ATTRIBUTES]
 
 
 def _dtype_name(value: object) -> str:

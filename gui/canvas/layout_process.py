@@ -1,4 +1,4 @@
-"""Layout off the GUI thread: inline when small, else in a spawned process.
+"""Layout off the GUI thread: inline when small, else in a process of its own, which waits for the next one.
 
 A layout is plain Python work. In a thread it would take the interpreter from the window while the user pans
 (95th percentile of a frame 70 ms against 17 ms), so a large one gets a process, which can also be ended at once.
@@ -7,13 +7,14 @@ A layout is plain Python work. In a thread it would take the interpreter from th
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
+import threading
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 
 from gui.canvas.layout import Layout, LayoutInput, layout
 
 INLINE_BOXES = 1500
-POLL_SECONDS = 0.03
+POLL_SECONDS = 0.02
 
 
 class LayoutCancelled(Exception):
@@ -24,73 +25,65 @@ class LayoutFailed(Exception):
     """The layout could not be made; the message says why."""
 
 
-class LayoutTask:
-    """One layout, to be waited for by a worker thread. It knows no Qt.
+def lay_out(data: LayoutInput, cancelled: Callable[[], bool] = lambda: False) -> Layout:
+    """Make a layout, asking `cancelled` again and again meanwhile; for a worker thread.
 
-    Examples
-    --------
-    >>> task = LayoutTask(scene.layout_input)
-    >>> result = task.run(cancelled=token.is_set)
+    Raises
+    ------
+    LayoutCancelled
+        If `cancelled` became true.
+    LayoutFailed
+        If the process ended early, or the layout raised an error there.
     """
+    if cancelled():
+        raise LayoutCancelled
+    if len(data.width) <= INLINE_BOXES:
+        return layout(data)
+    try:
+        worker = _take()
+    except (OSError, RuntimeError):  # no more processes, or an unguarded main script: slower, but it works
+        return layout(data)
+    try:
+        result = worker.lay_out(data, cancelled)
+    except BaseException:
+        worker.end()
+        raise
+    _give_back(worker)
+    return result
 
-    def __init__(self, data: LayoutInput) -> None:
-        self._data = data
-        self._process: multiprocessing.process.BaseProcess | None = None
-        self._pipe: Connection | None = None
 
-    def run(self, cancelled: Callable[[], bool] = lambda: False) -> Layout:
-        """Make the layout and return it, asking `cancelled` again and again meanwhile.
+def warm() -> None:
+    """Start the process now, where none waits, so that it is there when a layout is; in the background."""
+    threading.Thread(target=_warm, name="oinfer-warm", daemon=True).start()
 
-        Raises
-        ------
-        LayoutCancelled
-            If `cancelled` became true.
-        LayoutFailed
-            If the layout raised an error or its process ended early.
-        """
-        if cancelled():
-            raise LayoutCancelled
-        if len(self._data.width) <= INLINE_BOXES:
-            return layout(self._data)
-        try:
-            self.start()
-        except (OSError, RuntimeError):  # no more processes, or an unguarded main script: slower, but it works
-            self.cancel()
-            return layout(self._data)
-        try:
-            while not self.wait(POLL_SECONDS):
-                if cancelled():
-                    raise LayoutCancelled
-            return self.result()
-        finally:
-            self.cancel()
 
-    def start(self) -> None:
-        """Start the process.
+def shut_down() -> None:
+    """End the waiting process."""
+    worker = _idle.pop() if _idle else None
+    if worker is not None:
+        worker.end()
 
-        Raises
-        ------
-        OSError, RuntimeError
-            It cannot be started.
-        """
+
+class _Worker:
+    """One process that makes layouts, one after the other."""
+
+    def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, child = context.Pipe(duplex=True)
-        process = context.Process(target=_work, args=(child,), name="oinfer-layout", daemon=True)
-        process.start()
-        self._process = process
+        self._process = context.Process(target=_work, args=(child,), name="oinfer-layout", daemon=True)
+        self._process.start()
         child.close()
-        # By the pipe and not as an argument: arguments are written before start() returns.
-        self._pipe.send(self._data)
 
-    def wait(self, seconds: float) -> bool:
-        """Wait for the result; True when `result` can be called."""
-        return self._pipe is not None and self._pipe.poll(seconds)
+    @property
+    def alive(self) -> bool:
+        return self._process.is_alive()
 
-    def result(self) -> Layout:
-        """The layout; call it once, after `wait` said True."""
-        if self._pipe is None:
-            raise LayoutFailed("The layout was not started.")
+    def lay_out(self, data: LayoutInput, cancelled: Callable[[], bool]) -> Layout:
         try:
+            self._pipe.send(data)
+            while not self._pipe.poll(POLL_SECONDS):
+                if cancelled():
+                    raise LayoutCancelled
             answer = self._pipe.recv()
         except (EOFError, OSError) as error:
             raise LayoutFailed("The layout process ended without a result, perhaps for lack of memory.") from error
@@ -98,22 +91,51 @@ class LayoutTask:
             raise LayoutFailed(str(answer))
         return answer
 
-    def cancel(self) -> None:
-        """End the process, if it still runs; safe to call at any time."""
-        if self._process is not None:
-            self._process.terminate()
-            self._process.join()
-            self._process = None
-        if self._pipe is not None:
-            self._pipe.close()
-            self._pipe = None
+    def end(self) -> None:
+        self._process.terminate()
+        self._process.join()
+        self._pipe.close()
 
 
-def _work(pipe: Connection) -> None:
-    """What the process does: read the input, answer with the layout, or with a sentence that says what failed."""
-    try:
-        answer: Layout | str = layout(pipe.recv())
-    except Exception as error:  # noqa: BLE001  the parent reports it
-        answer = f"The layout failed: {type(error).__name__}: {error}"
-    pipe.send(answer)
-    pipe.close()
+_idle: list[_Worker] = []
+_lock = threading.Lock()
+
+
+def _take() -> _Worker:
+    with _lock:
+        while _idle:
+            worker = _idle.pop()
+            if worker.alive:
+                return worker
+    return _Worker()
+
+
+def _give_back(worker: _Worker) -> None:
+    with _lock:
+        if not _idle:
+            _idle.append(worker)
+            return
+    worker.end()
+
+
+def _warm() -> None:
+    with _lock:
+        if not _idle:
+            try:
+                _idle.append(_Worker())
+            except (OSError, RuntimeError):
+                return  # the layout itself will manage without
+
+
+def _work(pipe: multiprocessing.connection.Connection) -> None:
+    """What the process does: read an input, answer with the layout, or with a sentence that says what failed."""
+    while True:
+        try:
+            data = pipe.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            answer: Layout | str = layout(data)
+        except Exception as error:  # noqa: BLE001  the parent reports it
+            answer = f"The layout failed: {type(error).__name__}: {error}"
+        pipe.send(answer)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.graph.ir import Node
-from gui.canvas.geometry import Geometry
-from gui.canvas.scene import Scene
+from engine.graph.ir import Node, Tensor
+from gui.canvas.geometry import FRAME, Geometry
+from gui.canvas.scene import BoxKind, Scene
 
 
 def producer(scene: Scene, box: int) -> int:
     """Box that makes the first input of a box, in input order; -1 without one."""
     edges = np.flatnonzero(scene.layout_input.target == box)
-    return int(scene.layout_input.source[edges[0]]) if len(edges) else -1
+    return _shown(scene, int(scene.layout_input.source[edges[0]])) if len(edges) else -1
 
 
 def consumer(scene: Scene, box: int) -> int:
@@ -21,16 +21,42 @@ def consumer(scene: Scene, box: int) -> int:
     return int(scene.layout_input.target[edges[0]]) if len(edges) else -1
 
 
+def _shown(scene: Scene, box: int) -> int:
+    """The box itself, or for a chip the one whose tensor it names."""
+    if scene.boxes[box].kind is not BoxKind.CHIP:
+        return box
+    return next(iter(scene.locate(scene.boxes[box].item)), box)
+
+
+def readers(scene: Scene, tensor: Tensor) -> list[int]:
+    """The boxes that read a tensor, in the order they are drawn."""
+    nets = scene.nets_of.get(id(tensor), [])
+    edges = np.isin(scene.layout_input.net, nets)
+    found = scene.layout_input.target[edges]
+    boxes = [int(box) for box in np.unique(found) if scene.boxes[int(box)].kind is not BoxKind.CHIP]
+    return boxes or scene.readers.get(id(tensor), [])
+
+
 def sibling(geometry: Geometry, box: int, direction: int) -> int:
-    """Next box to the right (1) or left (-1) at about the same height; -1 without one."""
-    middle = (geometry.x0 + geometry.x1) / 2
-    level = (geometry.y0 < geometry.y1[box]) & (geometry.y1 > geometry.y0[box])
+    """Next box in the same layer, to the right or below (1) or to the left or above (-1); -1 without one."""
+    if geometry.horizontal:
+        middle = (geometry.y0 + geometry.y1) / 2
+        level = (geometry.x0 < geometry.x1[box]) & (geometry.x1 > geometry.x0[box])
+    else:
+        middle = (geometry.x0 + geometry.x1) / 2
+        level = (geometry.y0 < geometry.y1[box]) & (geometry.y1 > geometry.y0[box])
+    level &= (geometry.kind != FRAME) & (geometry.parent == geometry.parent[box])
     ahead = np.flatnonzero(level & ((middle - middle[box]) * direction > 0))
     return int(ahead[np.argmin(np.abs(middle[ahead] - middle[box]))]) if len(ahead) else -1
 
 
 def first_and_last(scene: Scene) -> tuple[int, int]:
-    """Boxes of the first and last node in run order; (-1, -1) without nodes."""
-    nodes = [(box.item.index, i) for i, box in enumerate(scene.boxes) if isinstance(box.item, Node)]
+    """Boxes of the first and last node in run order; (-1, -1) without nodes. Groups count by their first node."""
+    nodes: list[tuple[int, int]] = []
+    for i, box in enumerate(scene.boxes):
+        if isinstance(box.item, Node):
+            nodes.append((box.item.index, i))
+        elif box.kind is BoxKind.GROUP:
+            nodes.append((next(box.item.all_nodes()).index, i))  # type: ignore[union-attr]
     ordered = [pair for pair in nodes if pair[0] >= 0] or nodes
     return (min(ordered)[1], max(ordered)[1]) if ordered else (-1, -1)

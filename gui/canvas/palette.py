@@ -23,6 +23,7 @@ class Category(Enum):
     QUANTISATION = ("Quantisation, casts", "#b0751a", "◧")
     CONTROL = ("Control, sequence", "#7a3fc0", "◇")
     IO = ("Input, output, constant", "#6b7280", "○")
+    GROUP = ("Module", "#1f6f8b", "▣")
     OTHER = ("Other operators", "#4a5568", "□")
 
     def __init__(self, label: str, color: str, glyph: str) -> None:
@@ -81,6 +82,8 @@ class CanvasColors:
     body: str  # of boxes
     border: str
     pill: str  # graph inputs and outputs
+    frame: str  # inside of opened modules
+    chip: str  # names that stand for long lines
     edge: str
     text: str
     muted: str
@@ -99,6 +102,8 @@ def canvas_colors(theme: Theme) -> CanvasColors:
         body=theme.raised,
         border="#414754" if theme.dark else "#cfd5df",
         pill=theme.field,
+        frame="#20242d" if theme.dark else "#f1f4f9",
+        chip="#2a3140" if theme.dark else "#e4ebf6",
         edge="#69727f" if theme.dark else "#98a1b0",
         text=theme.text,
         muted=theme.muted,
@@ -121,3 +126,28 @@ PROVIDER_COLORS: Mapping[str, str] = {
 }
 NO_VALUE = "#8a919e"  # header of a node that has no value in the current colouring
 RAMP = ("#5a6b86", "#6f6a9e", "#9c5b86", "#b84f55", "#c2410c")  # from little to much
+
+# Netron's categories (netron.md, section 2), for people who want its colours; operators of none are dark grey.
+_NETRON: Mapping[str, tuple[str, str]] = {
+    "Layer": ("#335588", "Conv ConvInteger ConvTranspose Gemm GRU LSTM RNN FusedConv"),
+    "Activation": ("#702921", """Clip Elu HardSigmoid HardSwish LeakyRelu LogSoftmax PRelu Relu Selu Sigmoid Softmax
+        Softplus Softsign Tanh ThresholdedRelu QuickGelu"""),
+    "Pool": ("#335533", """AveragePool MaxPool LpPool GlobalAveragePool GlobalLpPool GlobalMaxPool MaxRoiPool"""),
+    "Normalization": ("#335544", """BatchNormalization InstanceNormalization LayerNormalization LRN LpNormalization
+        SimplifiedLayerNormalization SkipLayerNormalization SkipSimplifiedLayerNormalization"""),
+    "Dropout": ("#454770", "Dropout"),
+    "Shape": ("#6c4f47", "Flatten Reshape Tile"),
+    "Tensor": ("#593b42", "Concat Pad Slice Split"),
+    "Transform": ("#335544", "Gather RotaryEmbedding Squeeze Transpose Unsqueeze"),
+    "Data": ("#555555", "Crop ImageScaler Upsample"),
+    "Attention": ("#783c00", """Attention DecoderAttention DecoderMaskedMultiHeadAttention
+        DecoderMaskedSelfAttention GroupQueryAttention LongformerAttention MultiHeadAttention PackedAttention
+        PackedMultiHeadAttention PagedAttention QAttention QOrderedAttention SparseAttention"""),
+}  # fmt: skip
+_NETRON_COLOR = {op: color for color, ops in _NETRON.values() for op in ops.split()}
+NETRON_OTHER = "#333333"
+
+
+def netron_color(op_type: str, domain: str) -> str:
+    """Netron's colour of an operator."""
+    return _NETRON_COLOR.get(op_type, NETRON_OTHER) if domain in _DOMAINS else NETRON_OTHER

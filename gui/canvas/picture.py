@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QWidget
 from engine.graph.ir import Node, Tensor
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, make_coloring
+from gui.canvas.frame_cache import FrameCache
 from gui.canvas.geometry import Geometry
 from gui.canvas.layout import Layout
 from gui.canvas.layout.types import Ints
 from gui.canvas.overlays import LegendPanel, Minimap
-from gui.canvas.painter import Emphasis, FramePainter
+from gui.canvas.painter import Emphasis, FramePainter, Lit
 from gui.canvas.palette import canvas_colors
 from gui.canvas.scene import BoxKind, Scene
 from gui.canvas.text import AtlasText
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 SETTLE_MS = 120
 OVERLAY_MARGIN = 12
+TALL = 400.0  # px of a box of which the middle is brought into sight; of a taller one, its beginning
 MINIMAP_FROM = 0.9  # the minimap is shown when less than this share of the drawing is seen
 
 
@@ -59,6 +61,9 @@ class GraphPicture(QWidget):
         self._selected: object = None
         self._moving = False
         self._opened = False  # whether the first view of this scene has been chosen
+        self._lit: Lit | None = None
+        self._netron = False
+        self._cache = FrameCache(self._paint_frame)
         self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._settle.timeout.connect(self._settled)
         self._minimap = Minimap(self)
@@ -73,19 +78,54 @@ class GraphPicture(QWidget):
         """The scene shown, or None."""
         return self._scene
 
-    def set_scene(self, scene: Scene | None, layout: Layout | None) -> None:
-        """Show a scene with its layout, or nothing. The view starts readable; the selection is empty."""
+    def set_scene(
+        self, scene: Scene | None, layout: Layout | None, geometry: Geometry | None = None, hold: object = None
+    ) -> None:  # fmt: skip
+        """Show a scene with its layout, or nothing. The view starts readable; the selection is empty.
+
+        Parameters
+        ----------
+        geometry
+            `Geometry.of(scene, layout)`, where it has been made already.
+        hold
+            What shall stay in its place on the screen, for another drawing of the same graph.
+        """
+        place = self._held(hold)
         self._scene = scene
-        self._emphasis, self._selected, self._opened = Emphasis(), None, False
+        self._emphasis, self._selected, self._opened, self._lit = Emphasis(), None, False, None
         if scene is None or layout is None:
             self._scene = self._geometry = self._painter = self._coloring = None
         else:
-            self._geometry = Geometry.of(scene, layout)
-            self._painter = FramePainter(
-                self._geometry, self._buffers, AtlasText(self._geometry.strings, self._buffers)
-            )
+            self._geometry = geometry or Geometry.of(scene, layout)
+            text = AtlasText(self._geometry.strings, self._buffers)
+            self._painter = FramePainter(self._geometry, self._buffers, text, glyphs=not self._netron)
         self._recolor()
-        self._open_view()
+        if place is None or not self._hold(hold, place):
+            self._open_view()
+
+    def _held(self, item: object) -> QPointF | None:
+        """Where the header of an item is on the screen."""
+        boxes = self._scene.locate(item) if self._scene and item is not None else []
+        if not boxes:
+            return None
+        rect = self._box_rect(boxes[0])
+        return QPointF(rect.center().x(), rect.top())
+
+    def _hold(self, item: object, place: QPointF) -> bool:
+        """Move the view so that the header of an item is where it was; False if it is not shown."""
+        now = self._held(item)
+        if now is None:
+            return False
+        self.view.dx += round(place.x() - now.x())
+        self.view.dy += round(place.y() - now.y())
+        self._opened = True
+        self._moved(animated=False)
+        return True
+
+    def set_netron(self, on: bool) -> None:
+        """Take Netron's colours of operators, and leave out the signs of their categories."""
+        self._netron = on
+        self._recolor()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
@@ -113,8 +153,9 @@ class GraphPicture(QWidget):
 
     def _recolor(self) -> None:
         mode, values = self._mode
-        self._coloring = make_coloring(self._scene, mode, values) if self._scene else None
+        self._coloring = make_coloring(self._scene, mode, values, self._netron) if self._scene else None
         self._legend.show_legend(self._coloring.legend if self._coloring else None, self._colors)
+        self._cache.clear()
         self._update_minimap()
         self._place_overlays()
         self.update()
@@ -125,21 +166,24 @@ class GraphPicture(QWidget):
     # Selection
 
     def select(self, item: object) -> None:
-        """Make a node or tensor stand out, with all branches of its tensors; None for nothing. Emits no signal."""
+        """Make a node, tensor or group stand out, with all branches of its tensors; None for nothing. Emits no signal.
+
+        Of what is in a closed group, the group stands out.
+        """
         self._selected = item
         scene, emphasis = self._scene, self._emphasis
         none = np.zeros(0, np.int64)
         emphasis.selected, emphasis.nets, emphasis.rows = none, none, none
         if scene is not None and item is not None:
-            own = scene.box_of.get(id(item), -1)
-            net = scene.net_of.get(id(item), -1)
+            own = scene.box_of.get(id(item), scene.hidden.get(id(item), -1))
+            nets = scene.nets_of.get(id(item), [])
             if own >= 0:
                 emphasis.selected = np.array([own])
-            if isinstance(item, Node) and own >= 0:
+            if nets:
+                emphasis.nets = np.array(nets)
+            elif own >= 0:
                 edges = scene.layout_input
                 emphasis.nets = np.unique(edges.net[(edges.source == own) | (edges.target == own)])
-            elif net >= 0:
-                emphasis.nets = np.array([net])
             else:
                 constants = [t for t in item.outputs if t is not None] if isinstance(item, Node) else [item]
                 emphasis.rows = self._rows_of(constants)
@@ -160,6 +204,24 @@ class GraphPicture(QWidget):
     def selected(self) -> object:
         """What `select` was given last."""
         return self._selected
+
+    def light(self, lit: Lit | None) -> None:
+        """Dim everything but some boxes and nets; None lights all again."""
+        self._lit = lit
+        self._cache.clear()
+        self.update()
+
+    @property
+    def lit(self) -> Lit | None:
+        """What is not dimmed, or None where nothing is."""
+        return self._lit
+
+    def mark(self, items: Iterable[object]) -> None:
+        """Put a bookmark's sign on some items."""
+        boxes = [box for item in items for box in self._scene.locate(item)[:1]] if self._scene else []
+        self._emphasis.marked = np.array(boxes, np.int64)
+        self._update_minimap()
+        self.update()
 
     def highlight(self, nodes: Iterable[object]) -> None:
         """Outline the results of a search, on the minimap too."""
@@ -194,11 +256,21 @@ class GraphPicture(QWidget):
             return False
         if self.view.scale < 0.5:
             self.view.scale = 1.0
-        g, box = self._geometry, boxes[0]
-        self.view.center_on(float(g.x0[box] + g.x1[box]) / 2, float(g.y0[box] + g.y1[box]) / 2)
+        self._bring(boxes[0])
+        return True
+
+    def _bring(self, box: int) -> None:
+        """Bring a box into the middle; of a frame, its header."""
+        assert self._geometry is not None
+        g = self._geometry
+        self.view.center_on(float(g.x0[box] + g.x1[box]) / 2, float(g.y0[box] + min(g.y1[box] - g.y0[box], TALL) / 2))
         self.view.cover(g.size)
         self._moved(animated=False)
-        return True
+
+    def shows_as(self, item: object) -> BoxKind | None:
+        """What kind of box an item has; None if it has none of its own."""
+        box = self._scene.box_of.get(id(item), -1) if self._scene else -1
+        return self._scene.boxes[box].kind if self._scene and box >= 0 else None
 
     def reveal(self, item: object) -> bool:
         """Like `center_on`, but stays put while the item is well in sight already."""
@@ -287,10 +359,18 @@ class GraphPicture(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(self._colors.background))
-        if self._painter is not None and self._coloring is not None:
-            self._painter.paint(painter, self.view, self._colors, self._coloring, self._emphasis, self._moving)
+        if self._painter is None or self._coloring is None:
+            painter.fillRect(self.rect(), QColor(self._colors.background))
+        else:
+            ratio = painter.device().devicePixelRatioF()
+            self._cache.draw(painter, self.view, self.size(), ratio, self._colors.background, self._moving)
+            self._painter.paint_emphasis(painter, self.view, self._colors, self._emphasis, self._moving)
         painter.end()
+
+    def _paint_frame(self, painter: QPainter, moving: bool, area: QRectF | None) -> None:
+        assert self._painter is not None
+        assert self._coloring is not None
+        self._painter.paint(painter, self.view, self._colors, self._coloring, self._lit, moving, area)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         if not self._opened:

@@ -32,6 +32,7 @@ _FACES = {
     TextStyle.TITLE: _Face(12.5, bold=True),
     TextStyle.NOTE: _Face(10.5),
     TextStyle.PILL: _Face(12.0),
+    TextStyle.CHIP: _Face(10.5),
     TextStyle.ROW_NAME: _Face(11.0, bold=True),
     TextStyle.ROW_VALUE: _Face(10.5, mono=True),
     TextStyle.LABEL: _Face(10.5, mono=True),

@@ -52,6 +52,16 @@ def back_edges(count: int, source: Ints, target: Ints) -> Bools:
 
 
 def _is_acyclic(count: int, source: Ints, target: Ints) -> bool:
+    return bool(_sorted_away(count, source, target).all())
+
+
+def cyclic_core(count: int, source: Ints, target: Ints) -> Bools:
+    """Vertices on cycles and on ways between cycles, shape (count,); none in an acyclic graph."""
+    return ~(_sorted_away(count, source, target) | _sorted_away(count, target, source))
+
+
+def _sorted_away(count: int, source: Ints, target: Ints) -> Bools:
+    """Vertices that a topological sort reaches: those with no cycle before them."""
     waiting = np.bincount(target, minlength=count).tolist()
     heads = grouped(count, source, target)
     ready = [v for v in range(count) if not waiting[v]]
@@ -60,7 +70,9 @@ def _is_acyclic(count: int, source: Ints, target: Ints) -> bool:
             waiting[head] -= 1
             if not waiting[head]:
                 ready.append(head)
-    return len(ready) == count
+    reached = np.zeros(count, bool)
+    reached[ready] = True
+    return reached
 
 
 def connected_parts(count: int, source: Ints, target: Ints) -> Ints:

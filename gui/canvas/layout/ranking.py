@@ -93,3 +93,9 @@ def _heights(count: int, heads: list[list[int]], order: list[int]) -> Ints:
         if heads[v]:
             height[v] = 1 + max([height[head] for head in heads[v]])
     return np.array(height, np.int64)
+
+
+def longest_paths(count: int, source: Ints, target: Ints) -> Ints:
+    """Longest path from a root to every vertex, shape (count,); a rough one where there are cycles."""
+    _, rank = _longest_paths(count, grouped(count, source, target), target, [0] * count)
+    return np.array(rank, np.int64)

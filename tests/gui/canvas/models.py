@@ -8,7 +8,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from engine.graph.ir import Model
 from engine.graph.loader import load_model_proto
-from gui.canvas.scene import Scene, SceneOptions, TextStyle, build_scene
+from gui.canvas.scene import Scene, SceneOptions, TextStyle
+from gui.canvas.scene_builder import build_scene
 
 FLOAT = TensorProto.FLOAT
 

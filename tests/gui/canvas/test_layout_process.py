@@ -1,15 +1,24 @@
-"""Layouts of both sizes come back the same, and a large one can be cancelled."""
+"""Layouts of both sizes come back the same, a large one can be cancelled, and its process serves again."""
 
 from __future__ import annotations
 
 import multiprocessing
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from gui.canvas.layout import LayoutInput, layout
-from gui.canvas.layout_process import INLINE_BOXES, LayoutCancelled, LayoutFailed, LayoutTask
+from gui.canvas.layout_process import INLINE_BOXES, LayoutCancelled, LayoutFailed, lay_out, shut_down
+
+
+@pytest.fixture(autouse=True)
+def _ended() -> Iterator[None]:
+    shut_down()
+    yield
+    shut_down()
+    assert not multiprocessing.active_children()
 
 
 def chain(boxes: int) -> LayoutInput:
@@ -19,10 +28,24 @@ def chain(boxes: int) -> LayoutInput:
 
 @pytest.mark.parametrize("boxes", [10, INLINE_BOXES + 1])
 def test_result_equals_a_direct_layout(boxes: int) -> None:
-    result, expected = LayoutTask(chain(boxes)).run(), layout(chain(boxes))
+    result, expected = lay_out(chain(boxes)), layout(chain(boxes))
     assert np.array_equal(result.x, expected.x)
     assert np.array_equal(result.segments, expected.segments)
-    assert not multiprocessing.active_children()
+
+
+def test_one_process_serves_one_layout_after_the_other() -> None:
+    lay_out(chain(INLINE_BOXES + 1))
+    first = [child.pid for child in multiprocessing.active_children()]
+    lay_out(chain(INLINE_BOXES + 2))
+    assert [child.pid for child in multiprocessing.active_children()] == first
+
+
+def test_a_process_that_died_is_replaced() -> None:
+    lay_out(chain(INLINE_BOXES + 1))
+    child = multiprocessing.active_children()[0]
+    child.kill()
+    child.join()
+    assert len(lay_out(chain(INLINE_BOXES + 1)).x) == INLINE_BOXES + 1
 
 
 def test_cancel_ends_the_process() -> None:
@@ -35,7 +58,7 @@ def test_cancel_ends_the_process() -> None:
 
     started = time.perf_counter()
     with pytest.raises(LayoutCancelled):
-        LayoutTask(chain(200_000)).run(cancelled)
+        lay_out(chain(200_000), cancelled)
     assert time.perf_counter() - started < 2.0
     assert not multiprocessing.active_children()
 
@@ -44,4 +67,4 @@ def test_a_failure_is_told() -> None:
     data = chain(INLINE_BOXES + 1)
     data.net = data.net + 10**6
     with pytest.raises(LayoutFailed, match="does not exist"):
-        LayoutTask(data).run()
+        lay_out(data)

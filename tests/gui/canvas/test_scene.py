@@ -11,7 +11,8 @@ from engine.dims import Shape
 from engine.graph.types import TensorType
 from gui.canvas.labels import clean, edge_label, format_dims
 from gui.canvas.palette import Category, category_of
-from gui.canvas.scene import Box, BoxKind, Scene, SceneOptions, build_scene
+from gui.canvas.scene import Box, BoxKind, Scene, SceneOptions
+from gui.canvas.scene_builder import build_scene
 from tests.gui.canvas.models import control_flow, conv_net, cyclic, load, scene_of, width
 
 
@@ -53,7 +54,7 @@ def test_rows_carry_formal_names_shapes_and_telling_attributes() -> None:
 
 
 def test_rows_can_be_switched_off() -> None:
-    scene = scene_of(conv_net(), SceneOptions(weights=False, attributes=False))
+    scene = scene_of(conv_net(), SceneOptions(weights=False, attributes="none"))
     assert box(scene, "conv").rows == []
     assert box(scene, "conv").height < box(scene_of(conv_net()), "conv").height
 
@@ -134,7 +135,7 @@ def test_shapes(shape: Shape | None, text: str) -> None:
 def test_long_labels_are_cut_to_their_room() -> None:
     model = load([helper.make_node("Relu", ["x"], ["y"])], {"x": [10**9] * 12}, ["y"])
     scene = scene_of(model)
-    net = scene.nets[scene.net_of[id(model.graph.tensors["x"])]]
+    net = scene.nets[scene.nets_of[id(model.graph.tensors["x"])][0]]
     assert net.label.endswith("…")
     assert scene.layout_input.label_width.max() <= 170
 

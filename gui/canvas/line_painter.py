@@ -1,0 +1,102 @@
+"""Paints the lines of a frame: straight ones by one call, slanted ones as S-curves when near, arrowheads."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPolygonF
+
+from gui.canvas.buffers import Buffers
+from gui.canvas.geometry import Geometry
+from gui.canvas.layout.types import Floats, Ints
+from gui.canvas.palette import CanvasColors
+from gui.canvas.visible import Visible, distinct_lines
+
+ARROW_WIDTH, ARROW_HEIGHT = 4.2, 7.0
+DASHES = [4, 3]
+
+
+class LinePainter:
+    """Paints the nets of a geometry."""
+
+    def __init__(self, geometry: Geometry, buffers: Buffers) -> None:
+        self._g = geometry
+        self._buffers = buffers
+
+    def paint(self, painter: QPainter, seen: Visible, colors: CanvasColors) -> None:
+        """Paint all lines in sight: plain, dashed where a subgraph captures a value, red where they close a cycle."""
+        g = self._g
+        back, captured = g.segment_back[seen.segments], g.segment_captured[seen.segments]
+        if seen.far:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            painter.setPen(QPen(QColor(colors.edge), 0))
+            self._buffers.lines(painter, distinct_lines(seen.lines(seen.segments)))
+        else:
+            plain = seen.segments[~back & ~captured]
+            self._draw(painter, seen, seen.lines(plain), QPen(QColor(colors.edge), seen.line_width))
+            self._dashed(painter, seen, seen.segments[captured & ~back], colors.edge, seen.line_width)
+        self._dashed(painter, seen, seen.segments[back], colors.error, max(1.2, 1.4 * seen.scale))
+        if seen.near:
+            shown = seen.only_nets(g.arrow_net)
+            self._arrows(painter, seen, np.flatnonzero(~g.arrow_back & shown), colors.edge)
+            self._arrows(painter, seen, np.flatnonzero(g.arrow_back & shown), colors.error)
+
+    def paint_nets(self, painter: QPainter, seen: Visible, nets: Ints, color: str) -> None:
+        """Paint all branches of some nets, thicker."""
+        mine = seen.segments[np.isin(self._g.segment_net[seen.segments], nets)]
+        self._draw(painter, seen, seen.lines(mine), QPen(QColor(color), max(1.6, 2.0 * seen.scale)))
+        if seen.near:
+            self._arrows(painter, seen, np.flatnonzero(np.isin(self._g.arrow_net, nets)), color)
+
+    def _dashed(self, painter: QPainter, seen: Visible, segments: Ints, color: str, width: float) -> None:
+        if len(segments):
+            pen = QPen(QColor(color), width)
+            pen.setDashPattern(DASHES)
+            self._draw(painter, seen, seen.lines(segments), pen)
+
+    def _draw(self, painter: QPainter, seen: Visible, lines: Floats, pen: QPen) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, seen.smooth)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if seen.curved:
+            slanted = (np.abs(lines[:, 0] - lines[:, 2]) > 0.6) & (np.abs(lines[:, 1] - lines[:, 3]) > 0.6)
+            painter.drawPath(self._curves(lines[slanted]))
+            lines = lines[~slanted]
+        self._buffers.lines(painter, lines)
+
+    def _curves(self, lines: Floats) -> QPainterPath:
+        path = QPainterPath()
+        if self._g.horizontal:
+            for x0, y0, x1, y1 in lines.tolist():
+                bow = (x1 - x0) / 2
+                path.moveTo(x0, y0)
+                path.cubicTo(x0 + bow, y0, x1 - bow, y1, x1, y1)
+            return path
+        for x0, y0, x1, y1 in lines.tolist():
+            bow = (y1 - y0) / 2
+            path.moveTo(x0, y0)
+            path.cubicTo(x0, y0 + bow, x1, y1 - bow, x1, y1)
+        return path
+
+    def _arrows(self, painter: QPainter, seen: Visible, which: Ints, color: str) -> None:
+        tips = self._g.arrows[which]
+        x0, y0, x1, y1 = seen.area
+        reach = 20 / seen.scale
+        tips = tips[
+            (tips[:, 0] > x0 - reach)
+            & (tips[:, 0] < x1 + reach)
+            & (tips[:, 1] > y0 - reach)
+            & (tips[:, 1] < y1 + reach)
+        ]
+        if not len(tips):
+            return
+        x, y = seen.points(tips)
+        half, high = ARROW_WIDTH * min(seen.scale, 1.5), ARROW_HEIGHT * min(seen.scale, 1.5)
+        ends = [(-half, -high), (half, -high)] if not self._g.horizontal else [(-high, -half), (-high, half)]
+        path = QPainterPath()
+        for tip_x, tip_y in zip(x.tolist(), y.tolist(), strict=True):
+            corners = [QPointF(tip_x + dx, tip_y + dy) for dx, dy in ends]
+            path.addPolygon(QPolygonF([*corners, QPointF(tip_x, tip_y)]))
+        path.setFillRule(Qt.FillRule.WindingFill)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        painter.fillPath(path, QBrush(QColor(color)))

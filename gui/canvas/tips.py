@@ -1,0 +1,31 @@
+"""What a tooltip on the canvas says; always plain text, as all words of a model are."""
+
+from __future__ import annotations
+
+from html import escape
+
+from engine.graph.ir import Graph, Node, Tensor
+from gui.canvas.groups import Group
+from gui.canvas.labels import clean, format_dims
+from gui.canvas.module_paths import module_path
+
+
+def tip_text(item: object) -> str:
+    """Name, operator, shape or size of an item."""
+    if isinstance(item, Node):
+        path = module_path(item)
+        lines = [clean(item.name, 120), clean(item.qualified_op, 80)]
+        lines += [clean("/".join(path[0]), 120)] if path and path[0] else []
+    elif isinstance(item, Tensor):
+        shape = item.inferred_shape if item.inferred_shape is not None else item.stored_shape
+        lines = [clean(item.name, 120), f"{item.dtype or 'unknown type'}  {format_dims(shape)}"]
+        lines += [clean(item.unknown_because, 160)] if item.unknown_because else []
+    elif isinstance(item, Group):
+        lines = [clean("/".join(item.path), 160), clean(item.kind, 80), f"{item.nodes:,} nodes"]
+        lines += [f"one of {item.twins:,} of the same structure"] if item.twins > 1 else []
+    elif isinstance(item, Graph):
+        lines = [clean(item.name, 120), f"{len(item.nodes):,} nodes"]
+    else:
+        return ""
+    # As HTML with everything escaped, since Qt would guess whether plain text is meant to be HTML.
+    return f"<p style='white-space:pre'>{escape(chr(10).join(filter(None, lines)), quote=False)}</p>"
