@@ -13,6 +13,13 @@ NEWEST_OPSETS = {
 }
 """The domains that ONNX defines, with their newest opset in the installed `onnx`."""
 
+UNRELEASED = frozenset({
+    "Affine", "Crop", "ImageScaler", "LayerNormalization", "MeanVarianceNormalization", "MemcpyFromHost",
+    "MemcpyToHost", "ParametricSoftplus", "Scale", "ScaledTanh", "SimplifiedLayerNormalization", "ThresholdedRelu",
+})  # fmt: skip
+"""Operators that files hold in the standard's domain before, or without, ONNX having released them: experiments of its
+first years, and what ONNX Runtime writes into files that it optimised. They count as version 1."""
+
 
 def canonical_domain(domain: str) -> str:
     """The domain with the two spellings of the default one made equal."""
@@ -30,7 +37,7 @@ def since_version(op_type: str, opset: int, domain: str) -> int:
     try:
         return int(onnx.defs.get_schema(op_type, min(max(opset, 1), NEWEST_OPSETS[domain]), domain).since_version)
     except onnx.defs.SchemaError:
-        return 0
+        return 1 if domain == "" and op_type in UNRELEASED else 0
 
 
 def why_unknown(op_type: str, opset: int, domain: str) -> str:
@@ -40,6 +47,21 @@ def why_unknown(op_type: str, opset: int, domain: str) -> str:
     if name == op_type:
         return f"{message}: it came with opset {first}"
     return f"{message}: is {name!r} meant?" if name else message
+
+
+@cache
+def default_attributes(op_type: str, version: int, domain: str) -> dict[str, object]:
+    """Values of the attributes that have a default in a schema version, by name; empty where there is no schema."""
+    try:
+        schema = onnx.defs.get_schema(op_type, version, domain)
+    except onnx.defs.SchemaError:
+        return {}
+    found: dict[str, object] = {}
+    for name, attribute in schema.attributes.items():
+        if attribute.default_value.name:
+            value = onnx.helper.get_attribute_value(attribute.default_value)
+            found[name] = value.decode() if isinstance(value, bytes) else value
+    return found
 
 
 @cache
