@@ -10,10 +10,10 @@ import inspect
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-import onnx
 import onnx.defs
 
 from engine.graph.ir import Node
+from engine.graph.schemas import default_attributes
 
 Schema = onnx.defs.OpSchema
 _VARIADIC = Schema.FormalParameterOption.Variadic
@@ -84,17 +84,11 @@ def _name(node: Node, slot: int, outputs: bool) -> str:
 @lru_cache(maxsize=1024)
 def default_values(op_type: str, version: int, domain: str) -> dict[str, object]:
     """Values of the attributes that have a default, by name."""
-    schema = schema_of(op_type, version, domain)
-    if schema is None:
-        parameters = kernel_parameters(op_type, domain)[0].values()
-        keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
-        return {p.name: p.default for p in keywords if p.default not in (p.empty, None)}
-    found: dict[str, object] = {}
-    for name, attribute in schema.attributes.items():
-        if attribute.default_value.name:
-            value = onnx.helper.get_attribute_value(attribute.default_value)
-            found[name] = value.decode() if isinstance(value, bytes) else value
-    return found
+    if schema_of(op_type, version, domain) is not None:
+        return default_attributes(op_type, version, domain)
+    parameters = kernel_parameters(op_type, domain)[0].values()
+    keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    return {p.name: p.default for p in keywords if p.default not in (p.empty, None)}
 
 
 def summary_of(node: Node) -> str:

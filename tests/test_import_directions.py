@@ -15,7 +15,7 @@ LAYERS = (
     {"cli", "__main__"},
     {"session", "compare", "backend", "opening"},
     {"providers", "optimizer"},
-    {"kernels", "shapes", "feeds", "checks", "costs", "export"},
+    {"kernels", "shapes", "feeds", "checks", "costs", "export", "diff"},
     {"memory"},
     {"graph"},
     {"dims", "dtypes", "diagnostics", "errors", "agreement"},

@@ -17,6 +17,7 @@ COMMANDS = {
     "check": "what is wrong with a model; exit status 1 if any finding is an error",
     "run": "run a model on generated inputs or on those of a file",
     "compare": "time the chosen providers against CPU only, and hold their outputs together",
+    "diff": "what changed from one model to another; exit status 1 if anything but names differs",
     "export": "write a model or a part of it as an .onnx file",
     "render": "draw the graph as .svg, .png or .pdf",
 }
