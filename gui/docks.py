@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from gui.document import Document
 from gui.panes.compare import ComparePane
+from gui.panes.documentation import DocumentationPane
 from gui.panes.find import FindPane
 from gui.panes.initializers import InitializersPane
 from gui.panes.order import OrderPane
@@ -45,6 +46,7 @@ PANES = (
     PaneSpec("initializers", "Initializers", LEFT, InitializersPane),
     PaneSpec("properties", "Properties", RIGHT, PropertiesPane),
     PaneSpec("tensor", "Tensor", RIGHT, TensorPane),
+    PaneSpec("documentation", "Operator", RIGHT, DocumentationPane),
     PaneSpec("shapes", "Shapes", BOTTOM, ShapesPane),
     PaneSpec("problems", "Problems", BOTTOM, ProblemsPane),
     PaneSpec("find", "Find", BOTTOM, FindPane),
