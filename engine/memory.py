@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from math import prod
 
 from engine.dims import Expr
 from engine.errors import CannotRunError
-from engine.graph.ir import Graph, Tensor
+from engine.graph.ir import Graph, Node, Tensor
 
 
 def available_bytes() -> int:
@@ -22,25 +23,113 @@ def available_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def check_memory(graph: Graph, bindings: Mapping[str, int], limit: int) -> None:
-    """Refuse a run that one tensor alone would break, before anything is allocated.
+@dataclass(frozen=True, slots=True)
+class MemoryEstimate:
+    """What the values of a run will take, in bytes, as far as inferred shapes tell.
+
+    Attributes
+    ----------
+    nbytes: at the moment when it is most.
+    largest: the tensor that takes most by itself, and `largest_bytes`; None where no size is known.
+    unknown: tensors whose size only the run will show.
+    """
+
+    nbytes: int
+    largest: Tensor | None
+    largest_bytes: int
+    unknown: int
+
+
+_VIEWS = frozenset({
+    "Constant", "Dropout", "Expand", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Transpose",
+    "Unsqueeze",
+})  # fmt: skip
+"""Operators whose results are views of their first input, or of what the session holds anyway."""
+
+
+def estimate_memory(
+    graph: Graph, bindings: Mapping[str, int], keep_all: bool = True, elsewhere: Collection[Tensor] = ()
+) -> MemoryEstimate:
+    """Walk the graph in run order as a run would, adding up what its nodes allocate.
 
     Parameters
     ----------
     bindings: the values of the symbols in inferred shapes, as far as the feeds fix them.
-    limit: bytes.
+    keep_all: whether every value stays; otherwise each goes after its last use.
+    elsewhere: tensors that lie on a device.
+    """
+    walk = _Walk(graph, keep_all)
+    for node in graph.order:
+        for tensor in node.outputs:
+            if tensor is not None and tensor not in elsewhere and not tensor.is_constant:
+                walk.add(tensor, needed_bytes(tensor, bindings))
+        walk.release(node)
+    return MemoryEstimate(walk.most, walk.largest, walk.largest_bytes, walk.unknown)
+
+
+class _Walk:
+    """The bytes alive on the way through a graph; views are counted with what they are views of."""
+
+    def __init__(self, graph: Graph, keep_all: bool) -> None:
+        self.most = self.largest_bytes = self.unknown = self._alive = 0
+        self.largest: Tensor | None = None
+        self._sizes: dict[Tensor, int] = {}
+        self._base: dict[Tensor, Tensor] = {}
+        self._ends: dict[Node, list[Tensor]] = {}
+        if not keep_all:
+            self._plan_releases(graph)
+
+    def add(self, tensor: Tensor, nbytes: int | None) -> None:
+        if self._is_view(tensor):
+            return
+        if nbytes is None:
+            self.unknown += 1
+            return
+        self._sizes[tensor] = nbytes
+        self._alive += nbytes
+        self.most = max(self.most, self._alive)
+        if nbytes > self.largest_bytes:
+            self.largest, self.largest_bytes = tensor, nbytes
+
+    def release(self, node: Node) -> None:
+        for tensor in self._ends.get(node, ()):
+            self._alive -= self._sizes.get(tensor, 0)
+
+    def _is_view(self, tensor: Tensor) -> bool:
+        return tensor.producer is not None and tensor.producer.op_type in _VIEWS and not tensor.producer.domain
+
+    def _plan_releases(self, graph: Graph) -> None:
+        for node in graph.order:
+            for tensor in node.outputs:
+                if tensor is not None:
+                    source = node.inputs[0] if self._is_view(tensor) and node.inputs else None
+                    self._base[tensor] = self._base.get(source, source) if source is not None else tensor
+        needed = {self._base.get(tensor, tensor) for tensor in graph.outputs}
+        for node in reversed(graph.order):
+            touched = [*node.read_tensors(), *(t for t in node.outputs if t is not None)]
+            for tensor in dict.fromkeys(self._base.get(t, t) for t in touched):
+                if tensor not in needed:
+                    needed.add(tensor)
+                    self._ends.setdefault(node, []).append(tensor)
+
+
+def check_memory(estimate: MemoryEstimate, limit: int, keep_all: bool = True) -> None:
+    """Refuse a run that will not fit, before anything is allocated; `limit` is in bytes.
 
     Raises
     ------
-    CannotRunError: naming the tensor, its shape and size.
+    CannotRunError: naming the largest tensor, its node and size.
     """
-    for tensor in graph.tensors.values():
-        nbytes = needed_bytes(tensor, bindings)
-        if nbytes is not None and nbytes > limit and tensor.producer is not None:
-            raise CannotRunError(
-                f"the node {tensor.producer.name!r} would compute {tensor.name!r} with {format_bytes(nbytes)}, and "
-                f"{format_bytes(limit)} are free: choose smaller dims"
-            )
+    largest = estimate.largest
+    if estimate.nbytes <= limit or largest is None or largest.producer is None:
+        return
+    free = f"{format_bytes(limit)} are free"
+    size = format_bytes(estimate.largest_bytes)
+    one = f"the node {largest.producer.name!r} would compute {largest.name!r} with {size}"
+    if estimate.largest_bytes > limit:
+        raise CannotRunError(f"{one}, and {free}: choose smaller dims")
+    advice = "smaller dims or keep fewer tensors" if keep_all else "smaller dims"
+    raise CannotRunError(f"the run would take {format_bytes(estimate.nbytes)}, and {free} ({one}): choose {advice}")
 
 
 def needed_bytes(tensor: Tensor, bindings: Mapping[str, int]) -> int | None:

@@ -16,7 +16,7 @@ from engine.session.observers import Observer
 from engine.session.plan import Step
 from engine.session.reasons import reason_of
 from engine.session.statistics import Statistics, statistics_of
-from engine.session.store import Constants, Fallback, TensorStore, owned_bytes
+from engine.session.store import Constants, Fallback, TensorStore, fresh_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,8 @@ class ExecutionContext:
         self._release([t for t in (*graph.inputs, *graph.outputs) if t.graph is graph and not t.is_constant])
 
     def _hold(self, tensor: Tensor, value: Value, inputs: Sequence[Value]) -> None:
-        nbytes = owned_bytes(value)
-        if nbytes and not any(value is given for given in inputs):
+        nbytes = fresh_bytes(value, inputs)
+        if nbytes:
             self._held[tensor] = nbytes
             self._bytes += nbytes
 

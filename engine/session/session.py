@@ -13,8 +13,9 @@ from engine.errors import CannotRunError, DataError, DeviceError, EngineError
 from engine.feeds import bound_dims, check_feeds
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.kernels.registry import Value
-from engine.memory import available_bytes, check_memory
+from engine.memory import MemoryEstimate, available_bytes, check_memory, estimate_memory
 from engine.providers import ExecutionProvider, default_providers, provider_named
+from engine.providers.base import HOST
 from engine.providers.groups import is_constant_node
 from engine.providers.placement import Placement, Placer
 from engine.session.execution import ExecutionContext, Policy
@@ -109,6 +110,11 @@ class Session:
             self.placements, self._constants.values, host, lambda node: placer.kernel_of(host.name, node),
             self._run_subgraph,
         ).plan(model.graph)  # fmt: skip
+        self._off_host = {
+            tensor for node, placement in self.placements.items() for tensor in node.outputs
+            if tensor is not None and placement.provider is not None and placement.provider.device != HOST
+        }  # fmt: skip
+        self._estimated: tuple[object, MemoryEstimate] | None = None  # the last one: runs are alike
         self._active: ExecutionContext | None = None
         self._lock = threading.Lock()
 
@@ -129,8 +135,8 @@ class Session:
         kept = Keep(self.options.keep if keep is None else keep)
         check_feeds(self.model, feeds)
         limit = available_bytes() if self.options.memory_limit is None else self.options.memory_limit
-        check_memory(self.model.graph, bound_dims(self.model, feeds), limit)
         everything = kept is Keep.ALL
+        check_memory(self.estimate_memory(bound_dims(self.model, feeds), kept), limit, everything)
         policy = Policy(
             None if everything else keeps(kept, self.options.pattern), kept is Keep.STATISTICS, limit
         )
@@ -138,6 +144,15 @@ class Session:
         with self._lock:
             context = ExecutionContext(steps, self._constants, self._host, observer, policy)
             return self._run(context, feeds, policy)
+
+    def estimate_memory(self, dims: Mapping[str, int], keep: Keep | str | None = None) -> MemoryEstimate:
+        """What a run will take in main memory with these sizes of the inputs' symbols (see `bound_dims`)."""
+        everything = Keep(self.options.keep if keep is None else keep) is Keep.ALL
+        key = (everything, tuple(dims.items()))
+        if self._estimated is None or self._estimated[0] != key:
+            elsewhere = () if everything else self._off_host
+            self._estimated = key, estimate_memory(self.model.graph, dims, everything, elsewhere)
+        return self._estimated[1]
 
     def planned_copies(self) -> list[PlannedCopy]:
         """The copies between devices that a run will make, those of constants marked as made once a session.

@@ -1,7 +1,7 @@
 """The values of a session and of one run, each on the device where it was computed, copied only where somebody asks."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -156,6 +156,18 @@ def _nbytes(value: Value) -> int:
     return int(getattr(value, "nbytes", 0))
 
 
-def owned_bytes(value: Value) -> int:
-    """Bytes that a host array holds itself; views of other arrays, and what lies elsewhere, count nothing."""
-    return value.nbytes if isinstance(value, np.ndarray) and value.base is None else 0
+def fresh_bytes(value: Value, inputs: Iterable[Value]) -> int:
+    """Bytes of main memory that a node allocated for a value; views of its inputs or of a file count nothing."""
+    owner = _owner(value)
+    if owner is None or any(_owner(given) is owner for given in inputs):
+        return 0
+    return owner.nbytes
+
+
+def _owner(value: Value) -> np.ndarray | None:
+    """The array whose memory a host array lies in; None for values elsewhere and views of a file."""
+    if not isinstance(value, np.ndarray):
+        return None
+    if value.base is None:
+        return value
+    return value.base if isinstance(value.base, np.ndarray) else None

@@ -183,8 +183,21 @@ def test_a_tensor_that_cannot_fit_is_refused_before_anything_is_allocated() -> N
         Session(model).run({})
 
 
-def test_values_kept_stay_below_the_limit() -> None:
-    session = Session(chain("Abs", "Neg", "Abs", shape=["N"]), options=SessionOptions(memory_limit=100_000))
+def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
+    """Three tensors of 80,000 bytes: all of them are too many, two at a time are not."""
+    session = Session(chain("Abs", "Neg", "Abs", shape=["N"]), options=SessionOptions(memory_limit=200_000))
+    x = {"x": np.ones(20_000, np.float32)}
+    with pytest.raises(CannotRunError, match=r"would take 234\.4 KiB, and 195\.3 KiB are free \(the node 'Abs_0'"):
+        session.run(x)
+    assert session.run(x, keep="none").peak_bytes == 160_000
+    assert session.run({"x": np.ones(5_000, np.float32)}).peak_bytes == 60_000
+
+
+def test_values_of_unknown_size_stay_below_the_limit() -> None:
+    model = chain("Abs", "Neg", "Abs", shape=["N"])
+    for tensor in model.graph.tensors.values():
+        tensor.inferred_type = None
+    session = Session(model, options=SessionOptions(memory_limit=100_000))
     session.run({"x": np.ones(5_000, np.float32)})
     with pytest.raises(NodeError, match="Neg_1"):
         session.run({"x": np.ones(20_000, np.float32)})
