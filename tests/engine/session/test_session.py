@@ -5,15 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from engine import load_model_proto
-from engine.errors import CannotRunError, DeviceError, InputError, NodeError, RunCancelled
+from engine.errors import CannotRunError, InputError, NodeError, RunCancelled
 from engine.graph.ir import Model, Node
-from engine.kernels.registry import Kernel, KernelRegistry, kernel
-from engine.providers import Availability, CPUProvider, ExecutionProvider, TensorAllocator
 from engine.session import (
     CancelToken,
     Observer,
@@ -24,29 +21,7 @@ from engine.session import (
     SessionOptions,
     TimingObserver,
 )
-from engine.shapes.infer import infer_shapes
-
-
-def value(name: str, dtype: int = TensorProto.FLOAT, shape: object = ()) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, dtype, shape)
-
-
-def model_of(nodes: list[onnx.NodeProto], inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto],
-             initializers: Sequence[TensorProto] = (), opset: int = 17, ir_version: int = 8) -> Model:  # fmt: skip
-    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers))
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir_version)
-    model = load_model_proto(proto)
-    infer_shapes(model)
-    return model
-
-
-def chain(*ops: str, shape: Sequence[int | str] = (2,)) -> Model:
-    """x → op → op → … → y, one tensor t0, t1, … between them."""
-    names = ["x", *(f"t{i}" for i in range(len(ops) - 1)), "y"]
-    nodes = [helper.make_node(op, [a], [b], name=f"{op}_{i}") for i, (op, a, b) in
-             enumerate(zip(ops, names, names[1:]))]  # fmt: skip
-    return model_of(nodes, [value("x", shape=shape)], [value("y", shape=shape)])
-
+from tests.engine.session.models import ToyProvider, chain, model_of, value
 
 X = np.array([-1.0, 4.0], np.float32)
 
@@ -201,43 +176,6 @@ def test_values_of_unknown_size_stay_below_the_limit() -> None:
     session.run({"x": np.ones(5_000, np.float32)})
     with pytest.raises(NodeError, match="Neg_1"):
         session.run({"x": np.ones(20_000, np.float32)})
-
-
-class Remote(np.ndarray):
-    """An array that lives on the toy device."""
-
-
-class ToyProvider(ExecutionProvider):
-    """A device of its own that has Neg and a Tanh that always fails."""
-
-    name, device = "Toy", "toy:0"
-
-    def available(self) -> Availability:
-        return Availability(True)
-
-    def register_kernels(self, registry: KernelRegistry) -> None:
-        kernels: list[Kernel] = []
-
-        @kernel("Neg", 13, into=kernels)
-        def neg(ctx: Any, x: Any) -> Any:
-            assert isinstance(x, Remote)
-            return -x
-
-        @kernel("Tanh", 13, into=kernels)
-        def tanh(ctx: Any, x: Any) -> Any:
-            raise DeviceError("out of device memory")
-
-        for k in kernels:
-            registry.register(k)
-
-    def create_allocator(self) -> TensorAllocator:
-        return CPUProvider().create_allocator()
-
-    def to_device(self, value: Any) -> Any:
-        return value.view(Remote)
-
-    def to_host(self, value: Any) -> Any:
-        return value.view(np.ndarray)
 
 
 def test_first_match_wins_and_copies_happen_only_between_devices() -> None:
