@@ -41,6 +41,7 @@ fuzz: .venv/ready-test
 
 bench: .venv/ready-test
 	@$(BIN)/python tests/bench/run.py
+	@$(BIN)/python tests/bench/opening.py
 
 package: .venv/ready-package
 	@$(BIN)/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build/pyinstaller packaging/oinfer.spec

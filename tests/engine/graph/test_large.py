@@ -9,14 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import onnx
 import pytest
-from onnx import TensorProto, helper
 
-from engine.graph.wire import encode_varint
+from tests.bench.large_models import MIB, write_external, write_inline
 
 ROOT = Path(__file__).resolve().parents[3]
-MIB = 1 << 20
 
 OPEN = """
 import json, re, sys, time
@@ -35,52 +32,6 @@ print(json.dumps({"seconds": seconds, "open_mib": opened - bare, "weight_mib": p
                   "nbytes": weight.nbytes, "sum": float(weight.reshape(-1)[-4:].sum()), "report": len(report),
                   "findings": [d.code for d in model.diagnostics]}))
 """
-
-
-def layers(count: int, rows: int, columns: int) -> onnx.GraphProto:
-    """x → MatMul w0 → Relu → MatMul w1 → …, without the weights."""
-    nodes, name = [], "x"
-    for i in range(count):
-        nodes.append(helper.make_node("MatMul", [name, f"w{i}"], [f"m{i}"]))
-        nodes.append(helper.make_node("Relu", [f"m{i}"], [f"r{i}"]))
-        name = f"r{i}"
-    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, rows]) for n in ("x", name)]
-    return helper.make_graph(nodes, "large", ends[:1], ends[1:])
-
-
-def write_inline(path: Path, count: int, rows: int, columns: int) -> None:
-    """A model in one file whose payloads are holes, ended by four ones each."""
-    head = onnx.ModelProto(ir_version=8)
-    head.opset_import.append(helper.make_opsetid("", 17))
-    ones = bytes.fromhex("0000803f") * 4
-    size = rows * columns * 4
-    pieces = []
-    for i in range(count):
-        tensor = TensorProto(name=f"w{i}", data_type=TensorProto.FLOAT, dims=[rows, columns]).SerializeToString()
-        tensor += b"\x4a" + encode_varint(size)
-        pieces.append(b"\x2a" + encode_varint(len(tensor) + size) + tensor)
-    graph = layers(count, rows, columns).SerializeToString()
-    total = len(graph) + sum(map(len, pieces)) + count * size
-    with open(path, "wb") as file:
-        file.write(head.SerializeToString() + b"\x3a" + encode_varint(total) + graph)
-        for piece in pieces:
-            file.write(piece)
-            file.seek(size - len(ones), 1)
-            file.write(ones)
-
-
-def write_external(path: Path, count: int, rows: int, columns: int) -> None:
-    graph, size = layers(count, rows, columns), rows * columns * 4
-    for i in range(count):
-        tensor = graph.initializer.add(name=f"w{i}", data_type=TensorProto.FLOAT, dims=[rows, columns])
-        tensor.data_location = TensorProto.EXTERNAL
-        for key, value in (("location", "large.data"), ("offset", i * size), ("length", size)):
-            tensor.external_data.add(key=key, value=str(value))
-    onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), path)
-    with open(path.with_name("large.data"), "wb") as file:
-        for i in range(count):
-            file.seek((i + 1) * size - 16)
-            file.write(bytes.fromhex("0000803f") * 4)
 
 
 CASES = {
