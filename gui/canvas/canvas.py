@@ -262,11 +262,11 @@ class GraphCanvas(GraphPicture):
         if isinstance(tensor, Node):
             tensor = next((t for t in tensor.outputs if t is not None), None)
         found = navigation.readers(self._scene, tensor) if self._scene and isinstance(tensor, Tensor) else []
-        if not found:
+        if not found or not isinstance(tensor, Tensor):
             return False
         self._reader = (self._reader + direction) % len(found) if self._reader >= 0 or direction < 0 else 0
         self._bring(found[self._reader])
-        self.said.emit(f"Reader {self._reader + 1:,} of {len(found):,} of {clean(tensor.name, 60)}")  # type: ignore[union-attr]
+        self.said.emit(f"Reader {self._reader + 1:,} of {len(found):,} of {clean(tensor.name, 60)}")
         return True
 
     # Keyboard

@@ -28,7 +28,8 @@ class FrameCache:
         self._paint = paint
         self._pixmap: QPixmap | None = None
         self._view = View()
-        self._calm = False
+        self._calm = False  # whether it was painted in full, not quickly
+        self._whole = False  # and in one piece: titles keep to the border of the widget, so they move on their own
 
     def clear(self) -> None:
         """Forget the frame: what it shows has changed."""
@@ -56,7 +57,7 @@ class FrameCache:
     def _serves(self, view: View, moving: bool) -> bool:
         """Whether the kept frame can be used for a view."""
         if not moving:
-            return self._calm and self._shows(view)
+            return self._calm and self._whole and self._shows(view)
         factor = view.scale / self._view.scale
         if not 1 / MOST_SCALED <= factor <= MOST_SCALED:
             return False
@@ -74,7 +75,7 @@ class FrameCache:
         painter = QPainter(pixmap)
         self._paint(painter, moving, None)
         painter.end()
-        self._pixmap, self._view, self._calm = pixmap, replace(view), not moving
+        self._pixmap, self._view, self._calm, self._whole = pixmap, replace(view), not moving, True
 
     def _shift(self, view: View, size: QSize, ratio: float, background: str) -> None:
         """Move the frame and paint what comes into sight."""
@@ -89,7 +90,7 @@ class FrameCache:
         painter.drawPixmap(QPointF(dx, dy), self._pixmap)
         self._strips(painter, QRectF(dx, dy, size.width(), size.height()), size, background, moving=not self._calm)
         painter.end()
-        self._pixmap, self._view = pixmap, replace(view)
+        self._pixmap, self._view, self._whole = pixmap, replace(view), False
 
     def _scaled(self, painter: QPainter, view: View, size: QSize, background: str) -> None:
         """Show the frame larger or smaller, with what lies around it painted quickly."""

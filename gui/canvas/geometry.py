@@ -67,6 +67,8 @@ class Geometry:
         The frame each box stands in, or -1, shape (n,).
     kind, category
         Index into `KINDS` and `CATEGORIES`, shape (n,).
+    slack
+        How far the title of a frame can move to the right within it, to stay in sight; 0 for others, shape (n,).
     title, title_x, note, note_x, glyph
         Text numbers and their places, shape (n,).
     segments, segment_net, segment_back, segment_captured, left, right
@@ -87,6 +89,7 @@ class Geometry:
     parent: Ints
     kind: NDArray[np.int8]
     category: NDArray[np.int8]
+    slack: Floats
     title: Ints
     title_x: Floats
     note: Ints
@@ -132,6 +135,7 @@ class Geometry:
             parent=np.array([b.parent for b in boxes], np.int64),
             kind=kind,
             category=np.array([CATEGORIES.index(b.category) for b in boxes], np.int8),
+            slack=np.where(kind == FRAME, width - scene.layout_input.width, 0.0),
             title=strings.numbers([b.title for b in boxes]),
             title_x=np.array([b.title_x for b in boxes]),
             note=strings.numbers([b.note for b in boxes]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
@@ -63,7 +64,7 @@ class CanvasMenu(QMenu):
     def _add_subgraphs(self, node: Node) -> None:
         for name, graph in node.subgraphs.items():
             text = f"Open {clean(name)} ({len(graph.nodes):,} nodes)".replace("&", "&&")
-            self._add(text, lambda graph=graph: self._open(graph))
+            self._add(text, partial(self._open, graph))
 
     def _open(self, graph: Graph) -> None:
         self._canvas.graph_opened.emit(graph)

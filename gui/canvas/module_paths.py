@@ -16,6 +16,7 @@ MAX_DEPTH = 16
 SCOPES = "pkg.torch.onnx.name_scopes"
 CLASSES = "pkg.torch.onnx.class_hierarchy"
 NAMESPACE = "namespace"
+NO_MODULE = "_empty_nn_module_stack"  # what PyTorch writes where a pass put the node in
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 
 Path = tuple[str, ...]
@@ -41,9 +42,10 @@ def module_path(node: Node) -> tuple[Path, Path] | None:
 
 def _inner(names: list[str], classes: list[str]) -> tuple[Path, Path]:
     """Without the model at the beginning, whose name is empty, and the node at the end."""
-    last = classes[:-1] if len(classes) == len(names) else []
-    start = 1 if names and not names[0] else 0
-    return tuple(names[start:-1][:MAX_DEPTH]), tuple(kind.rsplit(".", 1)[-1] for kind in last[start:][:MAX_DEPTH])
+    kinds = classes if len(classes) == len(names) else [""] * len(names)
+    kept = [(name, kind.rsplit(".", 1)[-1]) for name, kind in zip(names, kinds, strict=True)][:-1]
+    kept = [(name, kind) for name, kind in kept if name and not name.startswith(NO_MODULE)][:MAX_DEPTH]
+    return tuple(name for name, _ in kept), tuple(kind for _, kind in kept)
 
 
 def _quoted(text: str) -> list[str]:
@@ -59,10 +61,10 @@ def module_paths(nodes: Iterable[Node]) -> tuple[list[Path], Mapping[Path, str]]
     found: dict[Node, Path | None] = {}
     classes: dict[Path, str] = {}
     for node in ordered:
-        path = module_path(node)
-        found[node] = path[0] if path else None
-        if path:
-            classes.update((path[0][: i + 1], kind) for i, kind in enumerate(path[1]) if kind)
+        told = module_path(node)
+        found[node] = told[0] if told else None
+        if told:
+            classes.update((told[0][: i + 1], kind) for i, kind in enumerate(told[1]) if kind)
     for node in sorted((n for n in ordered if found[n] is None), key=lambda n: -n.index):
         readers = {reader for t in node.outputs if t is not None for reader, _ in t.consumers if not is_folded(reader)}
         known = [path for reader in readers if (path := found.get(reader)) is not None]

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, Legend
-from gui.canvas.geometry import Geometry
+from gui.canvas.geometry import FRAME, Geometry
 from gui.canvas.layout.types import Ints
 from gui.canvas.palette import CanvasColors
 from gui.canvas.scene import TextStyle
@@ -102,8 +102,11 @@ class Minimap(QWidget):
         (across, along), (left, top) = self._scales(), self._origin()
         x, y = left + g.x0 * across, top + g.y0 * along
         width, height = np.maximum((g.x1 - g.x0) * across, 1.5), np.maximum((g.y1 - g.y0) * along, 1.0)
+        frames = np.flatnonzero(g.kind == FRAME)
+        painter.setBrush(QColor(colors.border))
+        self._buffers.rects(painter, x[frames], y[frames], width[frames], height[frames])
         for i, color in enumerate(coloring.colors):
-            same = coloring.index == i
+            same = (coloring.index == i) & (g.kind != FRAME)
             painter.setBrush(QColor(color))
             self._buffers.rects(painter, x[same], y[same], width[same], height[same])
         if len(self._found):

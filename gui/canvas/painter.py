@@ -120,21 +120,30 @@ class FramePainter:
             (seen.boxes[chip], TextStyle.CHIP, CHIP_HEIGHT, colors.text, colors.muted),
         ):
             middle = g.y0[boxes] + height / 2
-            room = g.x1[boxes] - g.x0[boxes]
-            self._write(painter, seen, style, color, g.title[boxes], g.x0[boxes] + g.title_x[boxes], middle, room)
+            left = g.x0[boxes] + self._shift(seen, boxes)
+            self._write(
+                painter, seen, style, color, g.title[boxes], left + g.title_x[boxes], middle, g.x1[boxes] - left
+            )  # fmt: skip
             if seen.detailed:
                 note_x = g.x0[boxes] + g.note_x[boxes]
                 drop = middle + SMALL_DROP
-                self._write(painter, seen, TextStyle.NOTE, note_color, g.note[boxes], note_x, drop, room)
+                self._write(
+                    painter, seen, TextStyle.NOTE, note_color, g.note[boxes], note_x, drop, g.x1[boxes] - note_x
+                )
         if self._glyphs:
             self._glyph_texts(painter, seen, seen.boxes[headed])
         if seen.detailed:
             self._row_texts(painter, seen, colors)
             self._label_texts(painter, seen, colors)
 
+    def _shift(self, seen: Visible, boxes: Ints) -> Floats:
+        """How far titles move to the right to stay in sight, of frames that begin left of the widget."""
+        begin = seen.view.to_scene(0.0, 0.0)[0]
+        return np.clip(begin - self._g.x0[boxes], 0.0, self._g.slack[boxes])
+
     def _glyph_texts(self, painter: QPainter, seen: Visible, boxes: Ints) -> None:
         g = self._g
-        x, middle = g.x0[boxes] + PADDING - 1, g.y0[boxes] + HEADER_HEIGHT / 2
+        x, middle = g.x0[boxes] + PADDING - 1 + self._shift(seen, boxes), g.y0[boxes] + HEADER_HEIGHT / 2
         room = np.full(len(boxes), 14.0)
         self._write(painter, seen, TextStyle.NOTE, GLYPH_COLOR, g.glyph[boxes], x, middle, room)
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from engine.graph.ir import Node, Tensor
+from engine.graph.ir import Node
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, make_coloring
 from gui.canvas.frame_cache import FrameCache
@@ -20,7 +20,7 @@ from gui.canvas.layout.types import Ints
 from gui.canvas.overlays import LegendPanel, Minimap
 from gui.canvas.painter import Emphasis, FramePainter, Lit
 from gui.canvas.palette import canvas_colors
-from gui.canvas.scene import BoxKind, Scene
+from gui.canvas.scene import BoxKind, Item, Scene
 from gui.canvas.text import AtlasText
 from gui.canvas.view import View
 from gui.theme import LIGHT
@@ -298,8 +298,8 @@ class GraphPicture(QWidget):
             return -1
         return self._geometry.box_at(*self.view.to_scene(pos.x(), pos.y()), reach=1.0 / self.view.scale)
 
-    def node_at(self, x: float, y: float) -> Node | Tensor | None:
-        """The node, or the tensor of the pill, at a point of the widget."""
+    def node_at(self, x: float, y: float) -> Item | None:
+        """The node, module, subgraph, or the tensor of the pill, at a point of the widget."""
         box = self._box_at(QPointF(x, y))
         return self._scene.boxes[box].item if self._scene and box >= 0 else None
 

@@ -53,7 +53,7 @@ def lay_out_frames(data: LayoutInput) -> Layout:
     """Lay out all frames and the level around them; coordinates flow down even where `data` says horizontal."""
     if data.horizontal:
         width, height = data.height.copy(), data.width.copy()
-        across, along = np.where(data.label_width > 0, LABEL_HEIGHT, 0.0), data.label_width + LABEL_BAND / 2
+        across, along = np.where(data.label_width > 0, LABEL_HEIGHT, 0.0), np.ceil(data.label_width + LABEL_BAND / 2)
         along = np.where(data.label_width > 0, along, 0.0)
     else:
         width, height = data.width.copy(), data.height.copy()

@@ -11,6 +11,9 @@ from gui.canvas.layout.types import Bools, Floats, Ints, LayeredGraph, Level
 CHANNEL = 26.0  # least height between two layers in which lines may slant
 LABEL_OFFSET = 6.0
 LABEL_GAP = 6.0  # between a label and the next line of the box
+FAN = 24  # lines of one net from one place that are drawn as a comb
+BAR_OFFSET = 12.0  # of a comb's bar from the boxes at its teeth
+BAR_CHANNEL = 44.0  # least height between layers with a comb
 PORT_STEP = 14.0
 PORT_MARGIN = 8.0
 LANE_GAP = 18.0
@@ -47,6 +50,8 @@ def bands(graph: LayeredGraph, level: Level, x: Floats) -> Bands:
     np.maximum.at(height, graph.layer[: graph.boxes], level.height)
     upper = graph.layer[graph.edge_top]
     span = np.abs(x[graph.edge_top] - x[graph.edge_bottom])
+    barred = bars(graph) >= 0
+    span[barred] = 0.0
     bends = np.bincount(upper[span > 1.0], minlength=count)
     widest = np.zeros(count)
     np.maximum.at(widest, upper, span)
@@ -54,6 +59,7 @@ def bands(graph: LayeredGraph, level: Level, x: Floats) -> Bands:
     band = np.zeros(count)
     np.maximum.at(band, upper[from_box], level.label_along[graph.edge_net[from_box]])
     slants = CHANNEL + np.minimum(54.0, 3.0 * bends) + np.clip((widest - 400.0) * 0.04, 0.0, 900.0)
+    slants = np.maximum(slants, np.where(np.bincount(upper[barred], minlength=count) > 0, BAR_CHANNEL, 0.0))
     top = np.concatenate([[0.0], np.cumsum(height + band + np.rint(slants))])[:count]
     return Bands(top, top + height, top + height + band)
 
@@ -76,7 +82,7 @@ def route(graph: LayeredGraph, level: Level, edges: Ints, x: Floats, layers: Ban
     slant_top = layers.slant[graph.layer[upper]]
     slant_bottom = layers.top[graph.layer[lower]]
 
-    slants = np.stack([top_x, slant_top, bottom_x, slant_bottom], 1)
+    slants, slant_net = _slants(graph, top_x, slant_top, bottom_x, slant_bottom)
     from_box = np.flatnonzero(upper < boxes)
     source = upper[from_box]
     box_bottom = layers.top[graph.layer[source]] + level.height[source]
@@ -87,7 +93,7 @@ def route(graph: LayeredGraph, level: Level, edges: Ints, x: Floats, layers: Ban
 
     segments, segment_net = merge_vertical(
         np.concatenate([slants, stubs, passes]),
-        np.concatenate([graph.edge_net, graph.edge_net[from_box], graph.dummy_net]),
+        np.concatenate([slant_net, graph.edge_net[from_box], graph.dummy_net]),
     )
     into_box = lower < boxes
     labels, label_net = _labels(graph, level, top_x, layers)
@@ -102,6 +108,40 @@ def route(graph: LayeredGraph, level: Level, edges: Ints, x: Floats, layers: Ban
         labels=labels,
         label_net=label_net,
     )
+
+
+def bars(graph: LayeredGraph) -> Ints:
+    """For each edge the bar it takes part in, or -1: where many lines of one net fan out of a vertex, or into a bus."""
+    fan = np.where(graph.edge_gathers, graph.edge_bottom, graph.edge_top)
+    key = (fan * (int(graph.edge_net.max(initial=0)) + 2) + graph.edge_net + 1) * 2
+    key = np.where(graph.edge_gathers, graph.edge_bottom * 2 * (int(graph.edge_net.max(initial=0)) + 2) + 1, key)
+    _, which, count = np.unique(key, return_inverse=True, return_counts=True)
+    found: Ints = np.where(count[which] >= FAN, which, -1)
+    return found
+
+
+def _slants(
+    graph: LayeredGraph, top_x: Floats, top: Floats, bottom_x: Floats, bottom: Floats
+) -> tuple[Floats, Ints]:  # fmt: skip
+    """The lines between the layers: slanted ones, and combs whose bar many share."""
+    bar = bars(graph)
+    plain = bar < 0
+    parts = [np.stack([top_x, top, bottom_x, bottom], 1)[plain]]
+    nets = [graph.edge_net[plain]]
+    for number in np.unique(bar[~plain]).tolist():
+        teeth = np.flatnonzero(bar == number)
+        gathers = bool(graph.edge_gathers[teeth[0]])
+        handle, ends = (bottom_x, top_x) if gathers else (top_x, bottom_x)
+        at = float(top[teeth[0]] + BAR_OFFSET if gathers else bottom[teeth[0]] - BAR_OFFSET - 2)
+        left, right = min(ends[teeth].min(), handle[teeth[0]]), max(ends[teeth].max(), handle[teeth[0]])
+        net = int(graph.edge_net[teeth[0]])
+        own = int(graph.bus[net]) if gathers else net
+        y0, y1 = (top[teeth], at) if gathers else (at, bottom[teeth])
+        up, down = (at, bottom[teeth[0]]) if gathers else (top[teeth[0]], at)
+        parts.append(np.stack(np.broadcast_arrays(ends[teeth], y0, ends[teeth], y1), 1))
+        parts.append(np.array([[left, at, right, at], [handle[teeth[0]], up, handle[teeth[0]], down]]))
+        nets += [graph.edge_net[teeth], np.array([own, own])]
+    return np.concatenate(parts), np.concatenate(nets)
 
 
 def merge_vertical(segments: Floats, net: Ints) -> tuple[Floats, Ints]:

@@ -156,6 +156,8 @@ class LayeredGraph:
         Neighbours of every vertex in the layer above and below.
     edge_top, edge_bottom, edge_net, edge_number
         The edges, shape (E,); the number is that of the graph's edge whose end this is, -1 for the rest of a trunk.
+    edge_gathers
+        Whether an edge runs into a bus, shape (E,).
     dummy_net, dummy_source
         Net of every dummy and the box it comes from, shape (N - n,).
     bus
@@ -171,6 +173,7 @@ class LayeredGraph:
     edge_bottom: Ints
     edge_net: Ints
     edge_number: Ints
+    edge_gathers: Bools
     dummy_net: Ints
     dummy_source: Ints
     bus: Ints
