@@ -64,10 +64,9 @@ class PlaneModel(QAbstractTableModel):
         place = self._place(index.row(), index.column())
         if not index.isValid() or place is None:
             return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return one_line(value_text(self._plane[place]), 60)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(value_text(self._plane[place]))
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            text = value_text(self._plane[place[0]] if self._vector else self._plane[place])
+            return one_line(text, 60) if role == Qt.ItemDataRole.DisplayRole else plain_tip(text)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ForegroundRole and self._is_far(*place):
