@@ -217,7 +217,7 @@ SAYS = {
     "not_protobuf": "web page",
     "output_not_produced": "'y'",
     "self_loop": "cycle",
-    "shape_clash": "[2, 4] times [5, 4]",
+    "shape_clash": "multiplies [2, 4] by [5, 4]",
     "truncated": "cut off at byte",
     "two_cycles": "cycle",
     "unknown_op": "no kernel for acme.ops::FancyOp",
