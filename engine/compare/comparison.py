@@ -72,7 +72,9 @@ class Comparison:
         first = self.first_divergence
         if self.agree:
             words = _noise_in_words([*self.outputs.values(), *(e.agreement for e in self.against or ())])
-            return words if first is None else f"outputs agree ({words}); on the way {_divergence_in_words(first)}"
+            if first is None:
+                return words
+            return f"outputs agree ({words}); on the way {_divergence_in_words(first)}{self._after_a_step(first)}"
         if first is not None:
             return _divergence_in_words(first) + self._after_a_step(first)
         name, agreement = next((n, a) for n, a in self.outputs.items() if not a.agrees)
