@@ -12,14 +12,12 @@ import pytest
 
 from engine import dtypes, load
 from engine.dims import Expr
-from engine.graph.ir import Model, Tensor
+from engine.graph.ir import Model
 from engine.graph.types import TensorType
 from engine.shapes.bind import Binder
 from engine.shapes.facts import is_complete
 from engine.shapes.infer import infer_shapes
-
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "models"
-MODELS = sorted(f"{p.parent.name}/{p.name}" for d in ("real", "gen", "ml", "ops") for p in (SHARED / d).glob("*.onnx"))
+from tests.engine.shapes.corpus import MODELS, SKELETONS, inferred_alone, made, three_bindings, wrong_at
 
 OPEN = {
     # Squeezed only where the sequence gives one frame: the rank itself depends on the input's length.
@@ -38,21 +36,6 @@ RUN_BY_ORT = [
     "gen/if_loop_ts.onnx", "ml/knn.onnx", "ml/isolation_forest.onnx", "ml/gp_regressor.onnx", "ops/loop_scan.onnx",
     "ops/sequences.onnx", "ops/functions.onnx",
 ]  # fmt: skip
-
-
-def inferred_alone(path: Path) -> Model:
-    """The model inferred from its inputs only, without what the file declares of other values."""
-    model = load(path)
-    for graph in model.graph.walk():
-        for tensor in graph.tensors.values():
-            if tensor.producer is not None and tensor.data is None:
-                tensor.stored_type = None
-    infer_shapes(model)
-    return model
-
-
-def made(model: Model) -> list[Tensor]:
-    return [t for node in model.nodes() for t in node.outputs if t is not None]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -94,6 +77,30 @@ FOUND = {
     ],
 }  # fmt: skip
 """What inference finds in the models, each of it true: other sizes fail, here and in ONNX Runtime."""
+
+
+@pytest.mark.parametrize("name", SKELETONS)
+def test_skeletons_are_known(shared: Path, name: str) -> None:
+    model = inferred_alone(shared / "models" / "skel" / name)
+    assert [t.name for t in made(model) if not is_complete(t.inferred_type)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_runs_make_what_is_inferred(shared: Path, name: str) -> None:
+    """Every value, those of subgraphs included, at three sizes of every dim."""
+    model = inferred_alone(shared / "models" / name)
+    for sizes in three_bindings(name, model):
+        wrong, checked = wrong_at(name, model, sizes)
+        assert wrong == []
+        assert checked
+
+
+def test_bound_dims_decide_the_rest(shared: Path) -> None:
+    """What is open in silero_vad_half follows from the length of its input."""
+    model = load(shared / "models" / "real" / "silero_vad_half.onnx")
+    infer_shapes(model, {"batch": 1, "sequence": 576})
+    assert [t.name for t in made(model) if not is_complete(t.inferred_type)] == []
 
 
 @pytest.mark.parametrize("name", MODELS)
