@@ -31,7 +31,7 @@ class RunState:
     """What the last run left behind; every field may be empty, since a run can be stopped or fail half way.
 
     `node_ms` is the median per node, `values` the tensors that were kept, `observed` the types they had. `disagreement`
-    is each node's largest relative difference against the CPU.
+    is each node's largest relative difference against the CPU, `feeds` what both sides were fed.
     """
 
     comparison: Any = None
@@ -43,6 +43,7 @@ class RunState:
     disagreement: dict[Node, float] = field(default_factory=dict)
     dims: dict[str, int] = field(default_factory=dict)
     partial: bool = False
+    feeds: dict[str, Any] = field(default_factory=dict)
 
 
 class Document(QObject):

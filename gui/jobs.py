@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from PySide6.QtCore import QObject, QThreadPool, Signal, Slot
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
 
 from engine.errors import RunCancelled
 
@@ -135,6 +135,7 @@ class JobRunner(QObject):
         self._pool = QThreadPool()
         self._pool.setMaxThreadCount(threads)
         self._jobs: set[Job] = set()
+        self._shut = False
 
     def start(
         self,
@@ -142,11 +143,18 @@ class JobRunner(QObject):
         on_success: Callable[[Any], None] | None = None,
         on_failure: Callable[[Exception], None] | None = None,
     ) -> Job:
-        """Run `function(task)` on the pool. An exception nobody handles ends in `sys.excepthook`, on the GUI thread."""
+        """Run `function(task)` on the pool. An exception nobody handles ends in `sys.excepthook`, on the GUI thread.
+
+        After `shutdown` nothing is run any more: the job only finishes.
+        """
         job = Job(function, on_success, on_failure, self)
         self._jobs.add(job)
         job.finished.connect(self._forget)
-        self._pool.start(job._run)
+        if self._shut:
+            job.cancel()
+            QTimer.singleShot(0, job, job.finished.emit)
+        else:
+            self._pool.start(job._run)
         return job
 
     @property
@@ -165,6 +173,7 @@ class JobRunner(QObject):
 
     def shutdown(self, timeout_ms: int = 3000) -> bool:
         """Cancel everything and wait, at most `timeout_ms`; whether all functions have returned by then."""
+        self._shut = True
         self.cancel_all()
         self._pool.clear()
         return self._pool.waitForDone(timeout_ms)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QSizePolicy,
     QSplitter,
     QStackedLayout,
     QVBoxLayout,
@@ -25,12 +24,25 @@ from engine.graph.ir import Node, Tensor
 from gui.document import Document, RunState
 from gui.errors import explain
 from gui.jobs import Job, Task
-from gui.running.agreement_table import COLUMNS, figures, summary
-from gui.running.judging import CPU, AgreementRow, Reference, cpu_reference, file_reference, first_beyond, judge
+from gui.running.agreement_table import APART, COLUMNS, figures, summary
+from gui.running.execution import TaskObserver
+from gui.running.judging import (
+    CPU,
+    OPINION,
+    AgreementRow,
+    Judgement,
+    Reference,
+    cpu_reference,
+    file_reference,
+    judge,
+    opinion_available,
+    opinion_reference,
+)
 from gui.table_pane import TablePane, own_tensors
 from gui.text import one_line, plural
 from gui.widgets.run_export import ExportButton
 from gui.widgets.run_form import plain_label
+from gui.widgets.run_label import ElidedLabel
 from gui.widgets.run_pair import PairView
 from gui.widgets.tips import plain_tip
 
@@ -40,6 +52,7 @@ _FROM_FILE = "file…"
 _ARRAYS = "Named tensors (*.npz);;Arrays (*.npz *.npy *.pb);;All files (*)"
 _EMPTY = "No run yet. Press F5 to run the model and hold every tensor against the CPU."
 _NOTHING = "The run ended before the CPU side had run. Choose a file to hold what there is against it."
+_PAIR_WIDTH = 260  # at least; there are more spinners than fit in tensors of many axes
 ALL, BEYOND, NONFINITE = "all tensors", "beyond tolerance", "non-finite"
 
 
@@ -52,7 +65,7 @@ class AgreementTable(TablePane):
         self.show_only.setAccessibleName("Tensors to show")
         self.show_only.addItems([ALL, BEYOND, NONFINITE])
         self.show_only.currentIndexChanged.connect(self.apply_filter)
-        self.view.set_widths(4, 20, 16, 5, 9, 14, 9, 24)
+        self.view.set_widths(4, 20, 16, 5, 9, 14, 9, 9, 30)
 
     def items_of(self, row: AgreementRow) -> Iterable[Node | Tensor]:
         return (row.tensor,)
@@ -74,13 +87,12 @@ class ComparePane(QWidget):
         super().__init__()
         self.document = document
         self._reference: Reference | None = None
-        self._rows: list[AgreementRow] = []
+        self._judgement = Judgement()
         self._job: Job | None = None
-        self.verdict = plain_label("")
-        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.verdict.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.verdict = ElidedLabel()
         self.first = QPushButton("First divergence")
         self.first.setToolTip("Go to the first tensor, in run order, that is beyond its tolerance (F8)")
+        self.nonfinite = QPushButton("First NaN or Inf")
         self.against = QComboBox()
         self.against.setAccessibleName("What to compare with")
         self.tolerance = QComboBox(editable=True)
@@ -96,6 +108,7 @@ class ComparePane(QWidget):
         self._arrange()
 
         self.first.clicked.connect(self.show_first)
+        self.nonfinite.clicked.connect(self.show_nonfinite)
         self.against.activated.connect(self._choose_reference)
         self.tolerance.activated.connect(self._judge)
         self.tolerance.lineEdit().editingFinished.connect(self._judge_if_changed)
@@ -103,9 +116,9 @@ class ComparePane(QWidget):
         self.table.model.modelReset.connect(self._show_pair)
         self.save.add("Outputs of the run as .npz…", lambda: self._save(outputs_only=True))
         self.save.add("All tensors of the run as .npz…", lambda: self._save(outputs_only=False))
-        self.save.add_csv(lambda: map(figures, self._rows))
+        self.save.add_csv(lambda: map(figures, self.rows))
         self.save.add_json(lambda: {"against": self._reference and self._reference.name,
-                                    "tensors": [figures(row) for row in self._rows]})  # fmt: skip
+                                    "tensors": [figures(row) for row in self.rows]})  # fmt: skip
         self.save.add_picture(self)
         document.run_changed.connect(self._show_run)
         document.model_changed.connect(self._forget)
@@ -114,6 +127,7 @@ class ComparePane(QWidget):
     def _arrange(self) -> None:
         first, second = QHBoxLayout(), QHBoxLayout()
         first.addWidget(self.verdict, 1)
+        first.addWidget(self.nonfinite)
         first.addWidget(self.first)
         first.addWidget(self.save)
         for text, box in (("against", self.against), ("rtol", self.tolerance)):
@@ -126,7 +140,10 @@ class ComparePane(QWidget):
         self.table.filter.setMinimumWidth(50)
         self.against.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.against.setMaximumWidth(160)
-        self.tolerance.setFixedWidth(88)
+        self.tolerance.setFixedWidth(82)
+        self.table.show_only.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.table.show_only.setMinimumContentsLength(9)
+        self.pair.setMinimumWidth(_PAIR_WIDTH)
         left = QWidget()
         layout = QVBoxLayout(left)
         layout.setContentsMargins(0, 6, 0, 0)
@@ -149,7 +166,7 @@ class ComparePane(QWidget):
     @property
     def rows(self) -> list[AgreementRow]:
         """All rows, in run order."""
-        return self._rows
+        return self._judgement.rows
 
     def rtol(self) -> float | None:
         """The tolerance asked for; None for each type's own.
@@ -180,9 +197,9 @@ class ComparePane(QWidget):
         self._stack.setCurrentIndex(1 if run is not None else 0)
         if run is None:
             self._stop()
-            self._set_rows([])
+            self._show(Judgement())
             return
-        if self._reference is None or self._reference.name == CPU:
+        if self._reference is None or self._reference.name in (CPU, OPINION):  # a file's values outlive the run
             self._reference = cpu_reference(run)
         self._list_references()
         self._judge()
@@ -190,11 +207,13 @@ class ComparePane(QWidget):
     def _list_references(self) -> None:
         run, chosen = self.document.run, self._reference
         names = [CPU] if run is not None and run.comparison is not None else []
-        if chosen is not None and chosen.name not in names:
+        if chosen is not None and chosen.name not in (CPU, OPINION):
             names.append(chosen.name)
+        if run is not None and run.feeds:
+            names.append(OPINION)
         self.against.clear()
         self.against.addItems([one_line(name, 40) for name in names] + [_FROM_FILE])
-        self.against.setCurrentIndex(names.index(chosen.name) if chosen is not None else -1)
+        self.against.setCurrentIndex(names.index(chosen.name) if chosen is not None and chosen.name in names else -1)
 
     @Slot(int)
     def _choose_reference(self, index: int) -> None:
@@ -206,6 +225,8 @@ class ComparePane(QWidget):
                 self.compare_with_file(path)
             else:
                 self._list_references()
+        elif text == OPINION:
+            self.ask_second_opinion()
         elif text == CPU and run is not None:
             self._reference = cpu_reference(run)
             self._list_references()
@@ -215,12 +236,31 @@ class ComparePane(QWidget):
         """Hold the run against the tensors of a file from now on."""
         model = self.document.model
         if model is not None:
-            self._start(lambda _task: file_reference(path, model))
+            self._start("Reading values", lambda _task: file_reference(path, model))
 
-    def _start(self, make: Callable[[Task], Reference]) -> None:
+    def ask_second_opinion(self) -> None:
+        """Run the model in ONNX Runtime on the same feeds, and hold the run against that."""
+        model, run = self.document.model, self.document.run
+        missing = opinion_available()
+        if missing:
+            self._list_references()
+            self._say(missing, "error")
+        elif model is not None and run is not None:
+            nodes = len(model.graph.order)
+
+            def ask(task: Task) -> Reference:
+                return opinion_reference(model, run.feeds, TaskObserver(task, nodes))
+
+            self._start("Asking ONNX Runtime", ask)
+
+    def _start(self, text: str, make: Callable[[Task], Reference]) -> None:
         """Make a reference in a job that the user waits for, then hold the run against it."""
 
+        run = self.document.run
+
         def ready(reference: Reference) -> None:
+            if self.document.run is not run:  # another run or model has come meanwhile
+                return
             self._reference = reference
             self._list_references()
             self._judge()
@@ -229,7 +269,7 @@ class ComparePane(QWidget):
             self._list_references()
             self._say(explain(error), "error")
 
-        self.document.start("Reading values", make, ready, failed)
+        self.document.start(text, make, ready, failed)
 
     # Judging
 
@@ -246,7 +286,7 @@ class ComparePane(QWidget):
             return
         self._stop()
         if reference is None:
-            self._set_rows([])
+            self._show(Judgement())
             self._say(_NOTHING, "muted")
             return
         try:
@@ -260,7 +300,7 @@ class ComparePane(QWidget):
         self._say("Comparing…", "muted")
         self.pair.set_titles("this run", reference.name)
 
-        def work(task: Task) -> list[AgreementRow]:
+        def work(task: Task) -> Judgement:
             return judge(model, run, reference, rtol, task.check)
 
         self._job = self.document.jobs.start(work, self._arrived, self._failed)
@@ -270,11 +310,11 @@ class ComparePane(QWidget):
             self._job.cancel()
             self._job = None
 
-    def _arrived(self, rows: list[AgreementRow]) -> None:
+    def _arrived(self, judgement: Judgement) -> None:
         self._job = None
-        self._set_rows(rows)
-        if rows:
-            text, good = summary(rows)
+        self._show(judgement)
+        if judgement.rows:
+            text, good = summary(judgement)
             self._say(text, "good" if good else "error")
         else:
             self._say("The run and the values to compare with have no tensor in common.", "muted")
@@ -282,14 +322,19 @@ class ComparePane(QWidget):
 
     def _failed(self, error: Exception) -> None:
         self._job = None
-        self._set_rows([])
+        self._show(Judgement())
         self._say(explain(error), "error")
 
-    def _set_rows(self, rows: list[AgreementRow]) -> None:
-        self._rows = rows
+    def _show(self, judgement: Judgement) -> None:
+        self._judgement = judgement
+        rows = judgement.rows
         self.table.set_rows(rows)
+        has_steps = any(r.agreement.steps is not None or r.agreement.max_ulps is not None for r in rows)
+        self.table.view.setColumnHidden(APART, not has_steps)
         self.table.filter.setPlaceholderText(f"Filter {plural(len(rows), 'tensor')}" if rows else "Filter")
-        self.first.setEnabled(first_beyond(rows) is not None)
+        self.first.setEnabled(judgement.first_beyond is not None)
+        self.nonfinite.setVisible(judgement.first_nonfinite is not None)
+        self.nonfinite.setToolTip(plain_tip(_nonfinite_words(judgement)))
         self.save.setEnabled(self.document.run is not None)
 
     def _mark_tolerance(self, wrong: bool) -> None:
@@ -299,17 +344,23 @@ class ComparePane(QWidget):
             widget.style().polish(widget)
 
     def _say(self, text: str, role: str) -> None:
-        self.verdict.setText(one_line(text, 200))
-        self.verdict.setToolTip(plain_tip(text))
-        self.verdict.setProperty("role", role)
-        self.verdict.style().polish(self.verdict)
+        self.verdict.setText(text)
+        self.verdict.set_role(role)
 
     # Looking
 
     @Slot()
     def show_first(self) -> None:
         """Select the first tensor in run order that is beyond its tolerance."""
-        row = first_beyond(self._rows)
+        self._go_to(self._judgement.first_beyond)
+
+    @Slot()
+    def show_nonfinite(self) -> None:
+        """Select the first tensor that holds NaN or infinities though its node read none."""
+        bad = self._judgement.first_nonfinite
+        self._go_to(next((row for row in self.rows if bad is not None and row.tensor is bad.tensor), None))
+
+    def _go_to(self, row: AgreementRow | None) -> None:
         if row is None:
             return
         if not self.table.accepts(row) or self.table.filter.text():
@@ -356,3 +407,12 @@ def named_values(run: RunState, outputs_only: bool) -> dict[str, Any]:
     """The outputs by name, or every value that was kept by its qualified name."""
     outputs = dict(getattr(run.result, "outputs", {}))
     return outputs if outputs_only else {t.qualified_name: v for t, v in run.values.items()} | outputs
+
+
+def _nonfinite_words(judgement: Judgement) -> str:
+    """Where NaN or infinities begin, and how close to the limit the values before were."""
+    bad = judgement.first_nonfinite
+    if bad is None:
+        return ""
+    near = (f"before it {p.tensor.qualified_name} reaches {p.max_abs:.6g} of {p.limit:.6g}" for p in bad.near)
+    return "\n".join([bad.words, *near])

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
+    QLineEdit,
     QProgressBar,
     QPushButton,
     QSpinBox,
@@ -19,15 +19,26 @@ from PySide6.QtWidgets import (
 from engine.errors import InputError
 from engine.feeds import required_inputs, symbols
 from engine.graph.ir import Model
+from engine.providers.ort import execution_providers
 from gui.document import Document, RunState
 from gui.errors import explain
 from gui.jobs import Job, Task
+from gui.running.estimate import Estimate, estimate
 from gui.running.execution import PartialRun, execute
 from gui.running.plan import RunPlan, default_plan, recall_plan
 from gui.running.report import report_of
 from gui.widgets.provider_list import ProviderList
 from gui.widgets.result_line import ResultLine
 from gui.widgets.run_form import DimsForm, InputsForm, plain_label
+from gui.widgets.run_label import ElidedLabel
+from gui.widgets.run_placement import PlacementButton
+
+_ESTIMATE_DELAY_MS = 200
+_FEEDBACK = """How the next step is fed:
+OUT=IN: an output becomes an input
+OUT:argmax=IN: the likeliest token becomes an input
+IN+=1: an input grows by a 1, as an attention mask does
+auto: states that are named alike"""
 
 
 class RunPane(QWidget):
@@ -46,31 +57,41 @@ class RunPane(QWidget):
         self._job: Job | None = None
         self._cancelling = False
 
+        self._estimating: Job | None = None
+        self._asked_choices = False
+
         self.providers = ProviderList()
         self.dims = DimsForm()
         self.inputs = InputsForm()
         self.warmup = _count_box("Warm-up runs", 0)
         self.repeat = _count_box("Measured runs", 1)
         self.seed = _count_box("Seed of the generated inputs", 0)
+        self.steps = _count_box("Step that is measured: the model runs up to it, its states fed back", 1)
+        self.feedback = QLineEdit(accessibleName="How states are fed back", maximumWidth=110)
+        self.feedback.setToolTip(_FEEDBACK)
         self.per_node = QCheckBox("Compare every tensor")
         self.per_node.setToolTip("Keeps the values of both sides and finds the first node where they part")
+        self.placement = PlacementButton(document, lambda: self.plan().providers)
         self.run_button = QPushButton("▶ Run  F5")
         self.run_button.setProperty("accent", "true")
         self.cancel_button = QPushButton("Cancel")
+        self.cancel_button.setToolTip("Stop at the end of the node that runs now (Shift+F5)")
         self.reset_button = QPushButton("Defaults")
         self.reset_button.setToolTip("Forget what was set for this model")
-        self.progress = QProgressBar(textVisible=False)
-        self.status = QLabel()
-        self.status.setTextFormat(Qt.TextFormat.PlainText)
-        self.status.setWordWrap(True)
-        self.status.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.progress = QProgressBar(textVisible=False, maximumWidth=140)
+        self.status = ElidedLabel(role="muted")
         self.result = ResultLine()
+        self._estimate_delay = QTimer(self, singleShot=True, interval=_ESTIMATE_DELAY_MS)
         self._arrange()
 
         self.run_button.clicked.connect(self.start)
         self.cancel_button.clicked.connect(self.cancel)
         self.reset_button.clicked.connect(self._reset)
         self.providers.changed.connect(self._providers_changed)
+        self.steps.valueChanged.connect(self._steps_changed)
+        self.dims.changed.connect(self._estimate_delay.start)
+        self.per_node.toggled.connect(self._estimate_delay.start)
+        self._estimate_delay.timeout.connect(self._estimate)
         document.model_changed.connect(self._show_model)
         document.run_changed.connect(self._show_run)
         document.busy_changed.connect(self._show_busy)
@@ -90,6 +111,9 @@ class RunPane(QWidget):
             repeat=self.repeat.value(),
             seed=self.seed.value(),
             per_node=self.per_node.isChecked(),
+            steps=self.steps.value(),
+            feedback=self.feedback.text().strip() or "auto",
+            overrides=dict(self.placement.overrides),
         )
 
     def set_plan(self, plan: RunPlan) -> None:
@@ -102,6 +126,10 @@ class RunPane(QWidget):
         self.repeat.setValue(plan.repeat)
         self.seed.setValue(plan.seed)
         self.per_node.setChecked(plan.per_node)
+        self.steps.setValue(plan.steps)
+        self.feedback.setText(plan.feedback)
+        self.placement.set_overrides(plan.overrides)
+        self._steps_changed()
         self._providers_changed()
 
     # Running
@@ -112,10 +140,7 @@ class RunPane(QWidget):
         model = self.document.model
         if model is None or self._job is not None:
             return
-        missing = self.dims.invalid()
-        if missing is not None:
-            self._complain(f"Give the dim {missing!r} a size: a whole number from 0 up.")
-            self.dims.focus(missing)
+        if not self._fields_hold():
             self.failed.emit(self.status.text())
             return
         plan = self.plan()
@@ -130,6 +155,20 @@ class RunPane(QWidget):
         self._job = self.document.start("Running", work, self._succeeded, self._failed)
         self._job.finished.connect(self._ended)
         self._enable()
+
+    def _fields_hold(self) -> bool:
+        """Whether all fields are filled in; the first one that is not gets the cursor."""
+        missing = self.dims.invalid()
+        if missing is not None:
+            self._complain(f"Give the dim {missing!r} a size: a whole number from 0 up.")
+            self.dims.focus(missing)
+            return False
+        wrong = self.inputs.invalid()
+        if wrong is not None:
+            self._complain(f"input {wrong!r}: {self.inputs.error(wrong)}")
+            self.inputs.focus(wrong)
+            return False
+        return True
 
     @Slot()
     def cancel(self) -> None:
@@ -151,6 +190,7 @@ class RunPane(QWidget):
             self.document.set_run(error.state)
             cause = error.error
         if isinstance(cause, InputError) and cause.input_name:
+            self.inputs.set_error(cause.input_name, str(cause))
             self.inputs.focus(cause.input_name)
         self._complain(explain(cause))
         self.failed.emit(explain(cause))
@@ -163,6 +203,8 @@ class RunPane(QWidget):
             self._say("Cancelled; the results before it are kept." if self.document.run else "Cancelled.")
         self.progress.reset()
         self._enable()
+        if not self.status.text():
+            self._estimate_delay.start()
 
     # What is shown
 
@@ -200,7 +242,36 @@ class RunPane(QWidget):
 
     @Slot()
     def _providers_changed(self) -> None:
-        self.document.set_providers(self.plan().providers)
+        plan = self.plan()
+        self.document.set_providers(plan.providers)
+        if "ORT" in plan.providers and not self._asked_choices:
+            self._asked_choices = True  # in a job, since the answer needs ONNX Runtime imported
+            self.document.jobs.start(lambda _task: execution_providers(), self._add_choices, lambda _error: None)
+
+    def _add_choices(self, choices: list[str]) -> None:
+        self.providers.add_choices([f"ORT:{choice}" for choice in choices if choice != "CPU"])
+
+    @Slot()
+    def _steps_changed(self) -> None:
+        self.feedback.setEnabled(self.steps.value() > 1)
+
+    @Slot()
+    def _estimate(self) -> None:
+        """Say how much memory the run will take, while nothing else is said."""
+        model, plan = self.document.model, self.plan()
+        if self._estimating is not None:
+            self._estimating.cancel()
+            self._estimating = None
+        if model is None or self._job is not None or self.dims.invalid() is not None:
+            return
+        self._estimating = self.document.jobs.start(
+            lambda task: estimate(model, plan.dims, plan.per_node, task.check), self._estimated, lambda _error: None
+        )
+
+    def _estimated(self, found: Estimate) -> None:
+        self._estimating = None
+        if self._job is None and self.status.property("role") != "error":
+            self._set_status(found.words, "muted" if found.fits else "warning")
 
     def _enable(self) -> None:
         running = self._job is not None
@@ -217,53 +288,56 @@ class RunPane(QWidget):
 
     def _set_status(self, text: str, role: str) -> None:
         self.status.setText(text)
-        if self.status.property("role") != role:
-            self.status.setProperty("role", role)
-            self.status.style().polish(self.status)
+        self.status.set_role(role)
 
     # Arrangement
 
     def _arrange(self) -> None:
         columns = QHBoxLayout()
-        columns.setSpacing(18)
-        self.providers.setFixedWidth(200)
+        columns.setSpacing(16)
+        self.providers.setFixedWidth(190)
         columns.addLayout(_column("Providers, in order", self.providers))
         columns.addLayout(_column("Dims", self.dims), 2)
         columns.addLayout(_column("Inputs", self.inputs), 4)
-        columns.addLayout(self._control_column(), 3)
+        columns.addLayout(self._counts())
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        for button in (self.run_button, self.cancel_button, self.reset_button, self.placement, self.progress):
+            buttons.addWidget(button)
+        buttons.addWidget(self.status, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 6)
+        layout.setSpacing(6)
         layout.addLayout(columns, 1)
+        layout.addLayout(buttons)
         layout.addWidget(self.result)
 
-    def _control_column(self) -> QVBoxLayout:
-        counts = QGridLayout()
-        counts.setHorizontalSpacing(8)
-        for column, (text, box) in enumerate((("warm-up", self.warmup), ("runs", self.repeat), ("seed", self.seed))):
-            label = plain_label(text, role="muted")
-            label.setBuddy(box)
-            counts.addWidget(label, 0, column)
-            counts.addWidget(box, 1, column)
-        counts.setColumnStretch(3, 1)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.run_button)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.reset_button)
-        buttons.addStretch(1)
-        column = _column("Run")
-        column.addLayout(counts)
+    def _counts(self) -> QVBoxLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(4)
+        fields = (("warm-up", self.warmup), ("runs", self.repeat), ("seed", self.seed), ("step", self.steps))
+        for place, (text, box) in enumerate(fields):
+            _add_labelled(grid, text, box, place // 2, 2 * (place % 2))
+        _add_labelled(grid, "feed back", self.feedback, 2, 0, span=3)
+        column = _column("Measure")
+        column.addLayout(grid)
         column.addWidget(self.per_node)
-        column.addLayout(buttons)
-        column.addWidget(self.progress)
-        column.addWidget(self.status)
         column.addStretch(1)
         return column
+
+
+def _add_labelled(grid: QGridLayout, text: str, field: QWidget, row: int, column: int, span: int = 1) -> None:
+    label = plain_label(text, role="muted")
+    label.setBuddy(field)
+    grid.addWidget(label, row, column)
+    grid.addWidget(field, row, column + 1, 1, span)
 
 
 def _count_box(name: str, least: int) -> QSpinBox:
     box = QSpinBox()
     box.setRange(least, 1_000_000)
-    box.setFixedWidth(76)
+    box.setFixedWidth(66)
     box.setAccessibleName(name)
     box.setToolTip(name)
     return box

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtGui import QColor
 
 from gui.models.table import Column, Style
-from gui.running.judging import AgreementRow, first_beyond, first_nonfinite
+from gui.running.judging import AgreementRow, Judgement
 from gui.text import dtype_text, plural
 from gui.theme import theme_manager
 
@@ -41,19 +41,22 @@ def _bar(row: AgreementRow) -> float:
 
 def verdict(row: AgreementRow) -> str:
     """The agreement of one tensor in words."""
+    return "; ".join(filter(None, (row.agreement.words, row.agreement.reason, row.note)))
+
+
+def _apart(row: AgreementRow) -> str:
+    """Quantisation steps of a quantised tensor, representable numbers between small floats."""
     agreement = row.agreement
-    if agreement.reason:
-        return agreement.reason
-    if not agreement.agrees:
-        return "beyond tolerance"
-    return "within tolerance" if agreement.max_abs else "equal"
+    if agreement.steps is not None:
+        return plural(agreement.steps, "step")
+    return "" if agreement.max_ulps is None else f"{plural(agreement.max_ulps, 'ULP')}"
 
 
 def _color(row: AgreementRow) -> QColor:
     theme = theme_manager().theme
     if not row.agreement.agrees:
         return theme.color("error")
-    return theme.color("warning" if not row.finite else "good" if not row.agreement.max_abs else "accent")
+    return theme.color("warning" if not row.finite else "good" if row.agreement.equal else "accent")
 
 
 def _verdict_style(row: AgreementRow) -> Style:
@@ -64,10 +67,11 @@ def _tolerance(row: AgreementRow) -> str:
     tolerance = row.agreement.tolerance
     if not tolerance.rtol:
         return "must be equal"
-    return f"|run − expected| ≤ {tolerance.rtol:.0e} · |expected| + {tolerance.atol:.1e}"
+    steps = f", or {plural(tolerance.steps, 'quantisation step')}" if tolerance.steps else ""
+    return f"allowed: |run − expected| ≤ {tolerance.rtol:.0e} · |expected| + {tolerance.atol:.1e}{steps}"
 
 
-NUMBER, NODE, TENSOR, DTYPE, ABS, REL, COSINE, VERDICT = range(8)
+APART = 7  # the column of steps and ULPs
 
 COLUMNS = (
     Column("#", lambda r: str(r.place + 1) if r.place >= 0 else "–", Style("muted"), right=True, key=lambda r: r.place,
@@ -81,6 +85,9 @@ COLUMNS = (
            bar=_bar, tip=_tolerance, heading_tip="Largest difference by the size of the expected element"),
     Column("cosine", lambda r: _cosine(r.agreement.cosine), Style("muted"), right=True,
            key=lambda r: _sortable(r.agreement.cosine), heading_tip="Of the two tensors taken as vectors"),
+    Column("steps", _apart, Style("muted"), right=True,
+           key=lambda r: next((n for n in (r.agreement.steps, r.agreement.max_ulps) if n is not None), -1),
+           heading_tip="Of quantised tensors quantisation steps, of small floats numbers in between (ULPs)"),
     Column("verdict", verdict, _verdict_style),
 )  # fmt: skip
 
@@ -92,28 +99,26 @@ def figures(row: AgreementRow) -> dict[str, Any]:
         "node": row.node.qualified_name if row.node else None, "operator": row.node.qualified_op if row.node else None,
         "tensor": row.name, "dtype": dtype_text(row.tensor.dtype), "agrees": agreement.agrees,
         "max_abs": agreement.max_abs, "max_rel": agreement.max_rel, "cosine": agreement.cosine,
-        "mismatched": agreement.mismatched, "rtol": agreement.tolerance.rtol, "atol": agreement.tolerance.atol,
+        "steps": agreement.steps, "ulps": agreement.max_ulps, "mismatched": agreement.mismatched,
+        "rtol": agreement.tolerance.rtol, "atol": agreement.tolerance.atol,
         "nan": row.nan, "inf": row.inf, "verdict": verdict(row),
     }  # fmt: skip
 
 
-def summary(rows: Sequence[AgreementRow]) -> tuple[str, bool]:
+def summary(judgement: Judgement) -> tuple[str, bool]:
     """What all rows together say, and whether all agree."""
-    beyond = [row for row in rows if not row.agreement.agrees]
-    parts = []
-    if beyond:
-        first = first_beyond(rows)
-        where = first.node.qualified_name if first and first.node else first.name if first else ""
-        parts.append(f"wrong from {where} on: {len(beyond):,} of {plural(len(rows), 'tensor')} beyond tolerance")
-    elif all(not row.agreement.max_abs for row in rows):
-        parts.append(f"{_all(rows)} equal to the last bit")
+    rows = judgement.rows
+    beyond = sum(not row.agreement.agrees for row in rows)
+    first, bad = judgement.first_beyond, judgement.first_nonfinite
+    if first is not None:
+        where = (first.node or first.tensor).qualified_name
+        words = f"{first.agreement.words} from {where} on: {beyond:,} of {plural(len(rows), 'tensor')} beyond tolerance"
+    elif all(row.agreement.equal for row in rows):
+        words = f"{_all(rows)} equal to the last bit"
     else:
-        worst = max(rows, key=lambda row: _sortable(row.agreement.max_rel))
-        parts.append(f"{_all(rows)} within tolerance, max rel {_figure(worst.agreement.max_rel)} at {worst.name}")
-    bad = first_nonfinite(rows)
-    if bad is not None:
-        parts.append(f"first NaN or infinity in {bad.name}")
-    return " · ".join(parts), not beyond
+        worst = max(rows, key=lambda row: (row.agreement.level or 0.0, row.agreement.steps or 0))
+        words = f"{_all(rows)} within tolerance, the worst is {worst.agreement.words} at {worst.name}"
+    return (f"{words} · {bad.words}" if bad is not None else words), not beyond
 
 
 def _all(rows: Sequence[AgreementRow]) -> str:

@@ -1,7 +1,7 @@
 """A comparison run as the function of a job: progress and cancelling through an observer, results as a `RunState`."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -9,12 +9,13 @@ import numpy as np
 
 from engine import dtypes
 from engine.compare import Comparison, TensorAgreement, compare
-from engine.errors import EngineError
+from engine.errors import EngineError, NodeError
 from engine.feeds import make_feeds
 from engine.graph.ir import Model, Node, Tensor
 from engine.graph.types import SequenceType, TensorType, Type
-from engine.providers import provider_named
-from engine.session import Observer, RunResult
+from engine.providers import ExecutionProvider, provider_named
+from engine.session import Keep, Observer, RunResult, Session
+from engine.session.stepping import parse_feedback, run_steps
 from gui.document import RunState
 from gui.jobs import Task
 from gui.running.plan import RunPlan
@@ -35,7 +36,8 @@ class TaskObserver(Observer):
     def __init__(self, task: Task, nodes: int) -> None:
         self._task = task
         self._nodes = max(nodes, 1)
-        self._run = self._runs = 0
+        self._run, self._runs = 0, 1
+        self.word = "Run"
 
     def start_run(self, run: int, runs: int) -> None:
         """Run number `run` of `runs` is about to start."""
@@ -43,7 +45,7 @@ class TaskObserver(Observer):
 
     def before_node(self, node: Node) -> None:
         if node.graph.owner is None:
-            text = f"Run {min(self._run + 1, self._runs)} of {self._runs} · {node.name}"
+            text = f"{self.word} {min(self._run + 1, self._runs)} of {self._runs} · {node.name}"
             self._task.report(text, self._run * self._nodes + node.index, self._runs * self._nodes)
 
     def should_stop(self) -> bool:
@@ -55,26 +57,58 @@ def execute(model: Model, plan: RunPlan, task: Task) -> RunState:
 
     Raises
     ------
-    PartialRun: the run failed or was cancelled after it had started. EngineError: it could not start.
+    PartialRun: a node failed; what came before it is there. EngineError: the run could not start.
     """
     task.report("Making inputs")
-    feeds = make_feeds(model, plan.dims, plan.input_specs(), plan.seed)
+    feeds: Mapping[str, Any] = make_feeds(model, plan.dims, plan.input_specs(), plan.seed)
     task.check()
     task.report("Preparing")
-    observer = TaskObserver(task, len(model.graph.order))
     providers = [provider_named(name) for name in plan.providers]
+    observer = TaskObserver(task, len(model.graph.order))
     try:
+        feeds = _advance(model, plan, providers, feeds, observer)
         comparison = compare(
-            model, feeds, providers, plan.warmup, plan.repeat, observer, plan.per_node, on_run=observer.start_run
-        )
-    except EngineError as error:
-        if isinstance(error.partial, RunResult) and error.partial.values:
-            raise PartialRun(error, _partial_state(error.partial, plan)) from error
-        raise
-    return _state(comparison, plan)
+            model, feeds, providers, plan.warmup, plan.repeat, observer, plan.per_node,
+            on_run=observer.start_run, overrides=plan.overrides,
+        )  # fmt: skip
+    except NodeError as error:
+        raise PartialRun(error, _trace(model, plan, providers, feeds, observer)) from error
+    return _state(comparison, plan, feeds)
 
 
-def _state(comparison: Comparison, plan: RunPlan) -> RunState:
+def _advance(
+    model: Model, plan: RunPlan, providers: Sequence[ExecutionProvider], feeds: Mapping[str, Any],
+    observer: TaskObserver,
+) -> Mapping[str, Any]:
+    """What the last of the plan's steps is fed: its states come from the steps before it."""
+    if plan.steps <= 1:
+        return feeds
+    feedback = parse_feedback(plan.feedback, model)
+    observer.word = "Step"
+    session = Session(model, providers, overrides=plan.overrides)
+    for step, (fed, _result) in enumerate(run_steps(session, feeds, plan.steps, feedback, observer, Keep.NONE)):
+        observer.start_run(step + 1, plan.steps)
+        feeds = fed
+    observer.word = "Run"
+    return feeds
+
+
+def _trace(
+    model: Model, plan: RunPlan, providers: Sequence[ExecutionProvider], feeds: Mapping[str, Any],
+    observer: TaskObserver,
+) -> RunState:
+    """What a run computes before the node that fails: the timed runs keep nothing, so it runs once more."""
+    try:
+        result = Session(model, providers, overrides=plan.overrides).run(feeds, observer, Keep.ALL)
+    except NodeError as error:
+        result = error.partial if isinstance(error.partial, RunResult) else RunResult()
+    return RunState(
+        result=result, values=result.values, observed=_observed(result.values), dims=dict(plan.dims), partial=True,
+        feeds=dict(feeds),
+    )  # fmt: skip
+
+
+def _state(comparison: Comparison, plan: RunPlan, feeds: Mapping[str, Any]) -> RunState:
     mixed = comparison.mixed
     return RunState(
         comparison=comparison,
@@ -85,12 +119,7 @@ def _state(comparison: Comparison, plan: RunPlan) -> RunState:
         observed=_observed(mixed.result.values),
         disagreement=_disagreement(comparison.nodes or []),
         dims=dict(plan.dims),
-    )
-
-
-def _partial_state(result: RunResult, plan: RunPlan) -> RunState:
-    return RunState(
-        result=result, values=result.values, observed=_observed(result.values), dims=dict(plan.dims), partial=True
+        feeds=dict(feeds),
     )
 
 

@@ -1,20 +1,26 @@
 """A run held against a reference: every tensor's agreement in run order, from values that are there already."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from engine.agreement import Agreement, compare_values
-from engine.compare import expected_tensors, run_order
+from engine.agreement import Agreement, Tolerances, compare_values
+from engine.compare import NonFinite, expected_tensors, find_nonfinite, run_order
+from engine.compare.nodes import Steps
+from engine.compare.undefined import undefined_by_standard
 from engine.feeds import load_arrays
 from engine.graph.ir import Graph, Model, Node, Tensor
+from engine.providers import provider_named
+from engine.session import Keep, Observer, Session
 from gui.document import RunState
 
 CPU = "CPU only"
+OPINION = "ONNX Runtime"
+_OPINION_PROVIDER = "ORT"
 
 
 @dataclass(slots=True)
@@ -25,18 +31,19 @@ class Reference:
     ----------
     name: for people: ``CPU only`` or a file's name.
     values: by tensor, with the stride over the flattened tensor that they were kept with (1 for all elements).
-    known: agreements at the dtypes' own tolerances that are there already.
     """
 
     name: str
     values: dict[Tensor, tuple[int, Any]] = field(default_factory=dict)
-    known: dict[Tensor, Agreement] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
 class AgreementRow:
-    """A tensor of the run beside that of the reference; `place` is its node's in the run order, `nan` and `inf` counts
-    of the run's value."""
+    """A tensor of the run beside that of the reference.
+
+    `place` is its node's in the run order, -1 where none computes it; `nan` and `inf` count in the run's value; `note`
+    says what else explains a difference.
+    """
 
     tensor: Tensor
     node: Node | None
@@ -46,6 +53,7 @@ class AgreementRow:
     expected: Any
     nan: int = 0
     inf: int = 0
+    note: str = ""
 
     @property
     def name(self) -> str:
@@ -56,6 +64,19 @@ class AgreementRow:
         return not (self.nan or self.inf)
 
 
+@dataclass(slots=True)
+class Judgement:
+    """All rows in run order, tensors that no node computes first, and where NaN or infinities begin."""
+
+    rows: list[AgreementRow] = field(default_factory=list)
+    first_nonfinite: NonFinite | None = None
+
+    @property
+    def first_beyond(self) -> AgreementRow | None:
+        """The first row beyond its tolerance."""
+        return next((row for row in self.rows if not row.agreement.agrees), None)
+
+
 def cpu_reference(run: RunState) -> Reference | None:
     """The CPU side of the run's comparison; None where the run ended before there was one."""
     comparison = run.comparison
@@ -64,7 +85,7 @@ def cpu_reference(run: RunState) -> Reference | None:
     result, graph = comparison.cpu_only.result, comparison.cpu_only.session.model.graph
     values = {tensor: (1, value) for tensor, value in result.values.items() if tensor.producer is not None}
     values |= {t: (1, result.outputs[t.name]) for t in graph.outputs if t.name in result.outputs}
-    return Reference(CPU, values, {entry.tensor: entry.agreement for entry in comparison.nodes or ()})
+    return Reference(CPU, values)
 
 
 def file_reference(path: str, model: Model) -> Reference:
@@ -77,43 +98,62 @@ def file_reference(path: str, model: Model) -> Reference:
     return Reference(Path(path).name, expected_tensors(model, load_arrays(path)))
 
 
+def opinion_reference(model: Model, feeds: Mapping[str, Any], observer: Observer) -> Reference:
+    """What ONNX Runtime computes on the same feeds; nodes that it cannot take are left out.
+
+    Raises
+    ------
+    EngineError: as `Session` and `Session.run`.
+    """
+    session = Session(model, [provider_named(_OPINION_PROVIDER)])
+    result = session.run(feeds, observer, Keep.ALL)
+    failed = {fallback.node for fallback in result.fallbacks}
+    own = {
+        node for node, placement in session.placements.items()
+        if placement.provider is not None and placement.provider.name == _OPINION_PROVIDER
+        and not failed & set(placement.group.nodes if placement.group else (node,))
+    }  # fmt: skip
+    return Reference(OPINION, {t: (1, value) for t, value in result.values.items() if t.producer in own})
+
+
+def opinion_available() -> str:
+    """Why ONNX Runtime cannot be asked; empty where it can."""
+    return provider_named(_OPINION_PROVIDER).available().reason
+
+
 def judge(
     model: Model, run: RunState, reference: Reference, rtol: float | None = None,
     check: Callable[[], None] = lambda: None,
-) -> list[AgreementRow]:
-    """A row for every tensor that both have, in run order, tensors that no node computes first.
+) -> Judgement:
+    """Hold every tensor that both have against the other.
 
     Parameters
     ----------
-    rtol: in place of each dtype's own relative tolerance.
+    rtol: in place of the relative tolerances of the element types and providers.
     check: called between two tensors; may raise to stop.
     """
     actual = _actual_values(model.graph, run)
     place = {node: number for number, node in enumerate(run_order(model.graph))}
-    rows = []
+    allowed = run.comparison.tolerances if run.comparison is not None else Tolerances()
+    if rtol is not None:
+        allowed = allowed.with_rtol(rtol)
+    steps, others = Steps(model), {t: value for t, (stride, value) in reference.values.items() if stride == 1}
+    judgement = Judgement()
     for tensor, (stride, expected) in reference.values.items():
         if tensor not in actual:
             continue
         check()
-        value = _strided(actual[tensor], stride)
-        agreement = reference.known.get(tensor) if rtol is None else None
-        nan, inf = count_nonfinite(value)
-        rows.append(AgreementRow(
-            tensor, tensor.producer, place.get(tensor.producer, -1) if tensor.producer else -1,
-            agreement or compare_values(value, expected, rtol), value, expected, nan, inf,
+        node, value = tensor.producer, _strided(actual[tensor], stride)
+        agreement = compare_values(value, expected, allowed, steps.of(tensor) if stride == 1 else None)
+        note = "" if agreement.equal or node is None else undefined_by_standard(node, others)
+        judgement.rows.append(AgreementRow(
+            tensor, node, place.get(node, -1) if node else -1, agreement, value, expected, *count_nonfinite(value), note
         ))  # fmt: skip
-    rows.sort(key=lambda row: (row.place, row.tensor.producer_slot))
-    return rows
-
-
-def first_beyond(rows: Iterable[AgreementRow]) -> AgreementRow | None:
-    """The first row beyond its tolerance."""
-    return next((row for row in rows if not row.agreement.agrees), None)
-
-
-def first_nonfinite(rows: Iterable[AgreementRow]) -> AgreementRow | None:
-    """The first row whose value in the run holds NaN or infinities."""
-    return next((row for row in rows if not row.finite), None)
+    judgement.rows.sort(key=lambda row: (row.place, row.tensor.producer_slot))
+    check()
+    if any(not row.finite for row in judgement.rows):
+        judgement.first_nonfinite = find_nonfinite(model.graph, actual, others)
+    return judgement
 
 
 def count_nonfinite(value: Any) -> tuple[int, int]:

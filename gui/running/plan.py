@@ -8,7 +8,7 @@ from typing import Any
 from engine.errors import InputError
 from engine.feeds import InputSpec, default_dims, default_specs
 from engine.graph.ir import Model
-from engine.providers import all_providers, default_providers
+from engine.providers import all_providers, default_providers, provider_named
 
 
 @dataclass(slots=True)
@@ -22,9 +22,12 @@ class RunPlan:
     dims: a size for each symbolic dim of the inputs.
     specs: how each input is made, in the text form of `InputSpec`.
     per_node: compare every tensor of the two sides, not the outputs alone.
+    steps: how often the model runs before what is measured, the measured run included, fed back as `feedback` says.
+    feedback: in the text form of `parse_feedback`.
+    overrides: provider names by ``op:OPERATOR`` or ``node:NAME``, as `Session` takes them.
     """
 
-    order: list[str] = field(default_factory=lambda: [provider.name for provider in all_providers()])
+    order: list[str] = field(default_factory=lambda: provider_names())
     enabled: list[str] = field(default_factory=lambda: [provider.name for provider in default_providers()])
     dims: dict[str, int] = field(default_factory=dict)
     specs: dict[str, str] = field(default_factory=dict)
@@ -32,6 +35,9 @@ class RunPlan:
     repeat: int = 10
     seed: int = 0
     per_node: bool = True
+    steps: int = 1
+    feedback: str = "auto"
+    overrides: dict[str, str] = field(default_factory=dict)
 
     @property
     def providers(self) -> list[str]:
@@ -54,6 +60,16 @@ class RunPlan:
         return parsed
 
 
+def provider_names() -> list[str]:
+    """Every provider in default order, those that are never the default last."""
+    return [provider.name for provider in all_providers()]
+
+
+def is_provider(name: str) -> bool:
+    """Whether a name is a provider's, or ``ORT:CHOICE``; whether there is such a choice is not looked up."""
+    return name.partition(":")[0] in provider_names()
+
+
 def default_plan(model: Model) -> RunPlan:
     """A plan that suits the model, nothing remembered."""
     specs = {name: str(spec) for name, spec in default_specs(model).items()}
@@ -67,19 +83,34 @@ def recall_plan(model: Model, remembered: Mapping[str, Any]) -> RunPlan:
         value, default = remembered.get(entry.name), getattr(plan, entry.name)
         if type(value) is not type(default):
             continue
-        if isinstance(value, dict):
+        if entry.name == "overrides":
+            plan.overrides = _fitting_overrides(model, value)
+        elif isinstance(value, dict):
             kind = int if entry.name == "dims" else str
             default.update((k, v) for k, v in value.items() if k in default and isinstance(v, kind))
         elif entry.name == "order":
             plan.order = _merged(value, plan.order)
         elif entry.name == "enabled":
-            plan.enabled = [p.name for p in all_providers() if p.available() and p.name in value] or plan.enabled
+            plan.enabled = [name for name in plan.order if name in value and _usable(name)] or plan.enabled
         else:
             setattr(plan, entry.name, value)
     return plan
 
 
+def _usable(name: str) -> bool:
+    """Whether the provider is available; of ONNX Runtime's choices only whether that itself is, since asking for more
+    would import it."""
+    return bool(provider_named(name.partition(":")[0]).available())
+
+
+def _fitting_overrides(model: Model, wanted: Mapping[str, Any]) -> dict[str, str]:
+    """Those of nodes and operators that the model has, to providers that there are."""
+    nodes = list(model.nodes())
+    known = {f"node:{node.qualified_name}" for node in nodes} | {f"op:{node.qualified_op}" for node in nodes}
+    return {key: name for key, name in wanted.items() if key in known and isinstance(name, str) and is_provider(name)}
+
+
 def _merged(wanted: Sequence[object], known: Sequence[str]) -> list[str]:
-    """`wanted` as far as known, then what it does not mention."""
-    first = [name for name in wanted if isinstance(name, str) and name in known]
+    """`wanted` as far as they are providers, then what it does not mention."""
+    first = [name for name in wanted if isinstance(name, str) and is_provider(name)]
     return first + [name for name in known if name not in first]

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.agreement import Agreement
 from engine.compare import Comparison
 from engine.graph.ir import Node
 from gui.document import RunState
@@ -42,27 +41,11 @@ def report_of(comparison: Comparison) -> Report:
 
 
 def _verdict(comparison: Comparison) -> str:
-    outputs = comparison.outputs
-    if not outputs:
+    """The engine's verdict, as a sentence about the outputs where these agree."""
+    if not comparison.outputs:
         return "the model has no outputs to compare"
-    wrong = [(name, a) for name, a in outputs.items() if not a.agrees]
-    if wrong:
-        name, agreement = wrong[0]
-        more = f", and {plural(len(wrong) - 1, 'more output')}" if len(wrong) > 1 else ""
-        return f"outputs differ: {name}: {difference_text(agreement)}{more}"
-    worst = max(outputs.values(), key=lambda a: a.max_abs or 0.0)
-    return f"outputs agree: {difference_text(worst)}"
-
-
-def difference_text(agreement: Agreement) -> str:
-    """How far two values are apart, with the tolerance that decides."""
-    if agreement.reason and agreement.max_abs is None:
-        return agreement.reason
-    if not agreement.max_abs:
-        return agreement.reason or "equal to the last bit"
-    tolerance = f"tolerance {agreement.tolerance.rtol:.0e}" if agreement.tolerance.rtol else "exact comparison"
-    relative = f", max rel {agreement.max_rel:.1e}" if agreement.max_rel is not None else ""
-    return f"max abs {agreement.max_abs:.1e}{relative} ({tolerance})"
+    apart_on_the_way = comparison.agree and comparison.first_divergence is not None
+    return comparison.verdict if apart_on_the_way or not comparison.agree else f"outputs agree: {comparison.verdict}"
 
 
 def placement_text(comparison: Comparison) -> str:

@@ -14,13 +14,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.providers import all_providers
+from engine.providers import all_providers, provider_named
 from gui.theme import theme_manager, ui_font
 from gui.widgets.tips import plain_tip
 
 NAME_ROLE = Qt.ItemDataRole.UserRole
 REASON_ROLE = Qt.ItemDataRole.UserRole + 1
 FALLBACK = "CPU"
+_ROLES = {FALLBACK: "takes what no other takes", "ORT": "ONNX Runtime, whole subgraphs"}
 
 
 class ProviderList(QListWidget):
@@ -36,15 +37,7 @@ class ProviderList(QListWidget):
         self.setItemDelegate(_ProviderDelegate(self))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for provider in all_providers():
-            available = provider.available()
-            item = QListWidgetItem(provider.name)
-            item.setData(NAME_ROLE, provider.name)
-            item.setData(REASON_ROLE, available.reason)
-            item.setFlags(_flags(provider.name, bool(available)))
-            item.setCheckState(Qt.CheckState.Checked if available else Qt.CheckState.Unchecked)
-            tip = available.reason or "Drag, or Alt+Up and Alt+Down, to change the order"
-            item.setToolTip(plain_tip(f"{provider.name}: {tip}"))
-            self.addItem(item)
+            self.addItem(_item(provider.name))
         self.itemChanged.connect(self._item_changed)
         self.model().rowsMoved.connect(self._rows_moved)
 
@@ -62,12 +55,16 @@ class ProviderList(QListWidget):
         self.blockSignals(True)
         items = {item.data(NAME_ROLE): item for item in (self.takeItem(0) for _ in range(self.count()))}
         for name in [*order, *(n for n in items if n not in order)]:
-            item = items.get(name)
-            if item is not None:
-                self.addItem(item)
-                wanted = (name in enabled and not item.data(REASON_ROLE)) or name == FALLBACK
-                item.setCheckState(Qt.CheckState.Checked if wanted else Qt.CheckState.Unchecked)
+            item = items.get(name) or _item(name)
+            self.addItem(item)
+            wanted = (name in enabled and not item.data(REASON_ROLE)) or name == FALLBACK
+            item.setCheckState(Qt.CheckState.Checked if wanted else Qt.CheckState.Unchecked)
         self.blockSignals(False)
+
+    def add_choices(self, names: Sequence[str]) -> None:
+        """Offer providers that became known only now, unchecked, at the end."""
+        known = self.order()
+        self.set_plan([*known, *(name for name in names if name not in known)], self.enabled())
 
     def move_current(self, by: int) -> None:
         """Move the current provider up (-1) or down (1)."""
@@ -89,11 +86,32 @@ class ProviderList(QListWidget):
 
     @Slot(QListWidgetItem)
     def _item_changed(self, item: QListWidgetItem) -> None:
+        """Nobody gets a node behind CPU, so what is checked there goes before it."""
+        fallback = self.order().index(FALLBACK)
+        if item.checkState() == Qt.CheckState.Checked and self.row(item) > fallback:
+            self.blockSignals(True)
+            self.insertItem(fallback, self.takeItem(self.row(item)))
+            self.setCurrentRow(fallback)
+            self.blockSignals(False)
         self.changed.emit()
 
     @Slot()
     def _rows_moved(self) -> None:
         self.changed.emit()
+
+
+def _item(name: str) -> QListWidgetItem:
+    provider = provider_named(name.partition(":")[0])  # to ask for more of ONNX Runtime would import it
+    available = provider.available()
+    item = QListWidgetItem(name)
+    item.setData(NAME_ROLE, name)
+    item.setData(REASON_ROLE, available.reason)
+    item.setFlags(_flags(name, bool(available)))
+    used = available and provider.by_default and provider.name == name
+    item.setCheckState(Qt.CheckState.Checked if used else Qt.CheckState.Unchecked)
+    tip = available.reason or "Drag, or Alt+Up and Alt+Down, to change the order; Space to use it or not"
+    item.setToolTip(plain_tip(f"{name}: {tip}"))
+    return item
 
 
 def _flags(name: str, available: bool) -> Qt.ItemFlag:
@@ -125,7 +143,7 @@ class _ProviderDelegate(QStyledItemDelegate):
         painter.drawText(text.adjusted(0, 0, 0, -height), Qt.AlignmentFlag.AlignVCenter, name)
         painter.setFont(ui_font(0.9))
         painter.setPen(theme.color("muted"))
-        below = reason or ("takes what no other takes" if name == FALLBACK else "available")
+        below = reason or _ROLES.get(name.partition(":")[0], "available")
         shown = painter.fontMetrics().elidedText(below, Qt.TextElideMode.ElideRight, text.width())
         painter.drawText(text.adjusted(0, height, 0, 0), Qt.AlignmentFlag.AlignVCenter, shown)
         painter.restore()

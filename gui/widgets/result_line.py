@@ -1,13 +1,14 @@
-"""The result of a comparison: times and speed-up in one bold line, the verdict and the details below it."""
+"""The result of a comparison: times, speed-up and verdict in one line, who ran what and how in a second one."""
 from __future__ import annotations
 
 from html import escape
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gui.running.report import Report
 from gui.theme import Theme, on_theme, theme_manager, ui_font
+from gui.widgets.run_label import ElidedLabel
 
 
 class ResultLine(QWidget):
@@ -19,19 +20,18 @@ class ResultLine(QWidget):
         self.headline = QLabel()
         self.headline.setTextFormat(Qt.TextFormat.RichText)  # the numbers and words are ours, not a model's
         self.headline.setFont(ui_font(scale))
-        self.headline.setWordWrap(True)
-        self.verdict = QLabel()
-        self.details = QLabel()
+        self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.verdict = ElidedLabel()
+        self.details = ElidedLabel(role="muted")
+        first = QHBoxLayout()
+        first.setSpacing(14)
+        first.addWidget(self.headline)
+        first.addWidget(self.verdict, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(3)
-        layout.addWidget(self.headline)
-        for label in (self.verdict, self.details):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            layout.addWidget(label)
-        self.details.setProperty("role", "muted")
+        layout.addLayout(first)
+        layout.addWidget(self.details)
         on_theme(self._set_theme)
 
     def set_report(self, report: Report | None) -> None:
@@ -51,5 +51,5 @@ class ResultLine(QWidget):
             f"<b style='color:{speed}'>{escape(report.speedup)}</b>"
         )
         self.verdict.setText(report.verdict)
-        self.verdict.setStyleSheet(f"color: {theme.good if report.agrees else theme.error};")
+        self.verdict.set_role("good" if report.agrees else "error")
         self.details.setText(report.details)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -16,16 +17,27 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.feeds import SymbolUse
+from engine.errors import InputError
+from engine.feeds import InputSpec, SymbolUse
 from engine.graph.ir import Tensor
 from gui.text import one_line, type_text
 from gui.theme import mono_font
 from gui.widgets.tips import plain_tip
 
 _FROM_FILE = "from file…"
-_NUMERIC = ("normal", "uniform:0:1", "integers:0:10", "ones", "zeros", _FROM_FILE)
+_NUMERIC = ("normal", "uniform:0:1", "integers:0:10", "arange", "tokens", "ones", "zeros", _FROM_FILE)
 _STRINGS = ("words:cat,dog,bird", _FROM_FILE)
-_FILES = "Arrays (*.npz *.npy *.pb);;All files (*)"
+_PICTURES = "*.png *.jpg *.jpeg *.bmp *.webp *.gif *.ppm *.tif *.tiff"
+_FILES = f"Arrays and pictures (*.npz *.npy *.pb {_PICTURES});;All files (*)"
+_GENERATORS = """normal[:SCALE]
+uniform:LOW:HIGH
+integers:LOW:HIGH
+arange[:START[:STEP]]
+tokens[:COUNT], below the rows of the table they index
+ones, zeros, true, false, or a number
+words:A,B,C for strings
+FILE.npz[:KEY], FILE.npy, FILE.pb
+PICTURE.png[:255|signed|imagenet], resized to the input"""
 _LABEL_WIDTH = 26  # characters
 
 
@@ -42,6 +54,7 @@ class FormGrid(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._empty = empty
         self._fields: dict[str, QWidget] = {}
+        self._errors: dict[str, QLabel] = {}
 
     def _rebuild(self, rows: Iterable[tuple[str, str, str, QWidget]]) -> None:
         """Show rows of (key, label text, remark for the tooltips, field)."""
@@ -52,20 +65,41 @@ class FormGrid(QScrollArea):
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
-        self._fields = {}
+        self._fields, self._errors = {}, {}
         for row, (key, text, remark, field) in enumerate(rows):
             label = plain_label(text, tip=f"{key}\n{remark}")
             label.setBuddy(field)
             field.setAccessibleName(text)
             field.setToolTip(plain_tip("\n".join(filter(None, [remark, field.toolTip()]))))
-            grid.addWidget(label, row, 0)
-            grid.addWidget(field, row, 1)
-            self._fields[key] = field
+            error = plain_label("", role="error")
+            error.setWordWrap(True)
+            error.hide()
+            grid.addWidget(label, 2 * row, 0)
+            grid.addWidget(field, 2 * row, 1)
+            grid.addWidget(error, 2 * row + 1, 0, 1, 2)
+            self._fields[key], self._errors[key] = field, error
         if not self._fields:
             grid.addWidget(plain_label(self._empty, role="muted"), 0, 0)
         outer.addLayout(grid)
         outer.addStretch(1)
         self.setWidget(page)
+
+    def set_error(self, key: str, text: str) -> None:
+        """Say at a field what is wrong with it; an empty text takes it back."""
+        field, label = self._fields.get(key), self._errors.get(key)
+        if field is None or label is None:
+            return
+        label.setText(text)
+        label.setVisible(bool(text))
+        mark = "true" if text else "false"
+        if field.property("invalid") != mark:
+            field.setProperty("invalid", mark)
+            field.style().polish(field)
+
+    def error(self, key: str) -> str:
+        """What is said to be wrong with a field."""
+        label = self._errors.get(key)
+        return label.text() if label is not None else ""
 
     def focus(self, key: str) -> None:
         """Put the cursor into the field of `key`, where an error is to be mended."""
@@ -88,10 +122,18 @@ class DimsForm(FormGrid):
             field = QLineEdit(str(dims.get(name, "")), placeholderText="size")
             field.setMaximumWidth(110)
             field.setFont(mono_font())
-            field.textChanged.connect(self.changed)
+            field.textChanged.connect(self._check)
             where = "used by " + ", ".join(f"axis {use.axis} of {one_line(use.input, 40)}" for use in places)
             rows.append((name, one_line(name, _LABEL_WIDTH), where, field))
         self._rebuild(rows)
+        self._check()
+
+    @Slot()
+    def _check(self) -> None:
+        known = self.dims()
+        for name in self._fields:
+            self.set_error(name, "" if name in known else "a whole number from 0 up")
+        self.changed.emit()
 
     def dims(self) -> dict[str, int]:
         """The sizes typed in; fields that hold no whole number from 0 up are left out."""
@@ -116,15 +158,36 @@ class InputsForm(FormGrid):
         for tensor in tensors:
             is_text = tensor.dtype is not None and tensor.dtype.kind == "string"
             field = _SpecBox(specs.get(tensor.name, ""), _STRINGS if is_text else _NUMERIC)
-            field.currentTextChanged.connect(self.changed)
+            field.currentTextChanged.connect(self._check)
             kind = type_text(tensor.inferred_type or tensor.stored_type)
             rows.append((tensor.name, one_line(tensor.name, _LABEL_WIDTH), kind, field))
         self._rebuild(rows)
+        self._check()
+
+    @Slot()
+    def _check(self) -> None:
+        texts = self.specs()
+        for name in self._fields:
+            self.set_error(name, spec_problem(texts[name]) if name in texts else "")
+        self.changed.emit()
+
+    def invalid(self) -> str | None:
+        """The first input whose field says no way to make it."""
+        return next((name for name in self._fields if self.error(name)), None)
 
     def specs(self) -> dict[str, str]:
         """The generators as typed; empty fields are left to their default."""
         texts = {n: field.currentText().strip() for n, field in self._fields.items() if isinstance(field, QComboBox)}
         return {name: text for name, text in texts.items() if text}
+
+
+def spec_problem(text: str) -> str:
+    """What is wrong with the text form of a generator, as far as can be told without making the input."""
+    try:
+        spec = InputSpec.parse(text)
+    except InputError as error:
+        return str(error)
+    return f"{spec.path} does not exist" if spec.path and not Path(spec.path).exists() else ""
 
 
 class _SpecBox(QComboBox):
@@ -140,7 +203,7 @@ class _SpecBox(QComboBox):
         self.setMinimumWidth(96)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._last = text
-        self.setToolTip("normal[:SCALE], uniform:LOW:HIGH, integers:LOW:HIGH, ones, zeros, a number, or a file")
+        self.setToolTip(_GENERATORS)
         self.activated.connect(self._activated)
 
     @Slot(int)

@@ -4,26 +4,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QSpinBox,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSpinBox, QTabWidget, QVBoxLayout, QWidget
 
 from gui.errors import explain
 from gui.jobs import Job, JobRunner, Task
 from gui.running.difference import Planes, Spread, comparable, planes_of, spread_of
 from gui.running.judging import AgreementRow
-from gui.text import plural, shape_text
+from gui.text import shape_text
+from gui.widgets.run_label import ElidedLabel
 from gui.widgets.run_pair_plots import DifferencePlot, PairPictures
 from gui.widgets.run_pair_tables import PairTables
-from gui.widgets.tips import plain_tip
 
 _HINT = "Choose a tensor to see both sides."
 
@@ -43,10 +34,7 @@ class PairView(QWidget):
         self._job: Job | None = None
         self._row: AgreementRow | None = None
         self._spread: Spread | None = None
-        self.note = QLabel(_HINT, textFormat=Qt.TextFormat.PlainText)
-        self.note.setProperty("role", "muted")
-        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.note.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.note = ElidedLabel(_HINT, role="muted")
         self.worst = QPushButton("Worst")
         self.worst.setToolTip("Go to the element with the largest difference")
         self.spinners: list[QSpinBox] = []
@@ -92,7 +80,6 @@ class PairView(QWidget):
         self.worst.setVisible(row is not None and bool(row.agreement.max_abs) and row.agreement.worst is not None)
         self._filler.setStretch(2, 0 if shown else 1)
         self.note.setText(_words(row))
-        self.note.setToolTip(plain_tip(_words(row).replace(" · ", "\n")) if row else "")
         self._make_spinners(row.actual.shape[:-2] if row is not None and shown else ())
         if row is None or not shown:
             return
@@ -125,7 +112,7 @@ class PairView(QWidget):
             spinner = QSpinBox(maximum=max(length - 1, 0), wrapping=True)
             spinner.setAccessibleName(f"Index of axis {axis}")
             spinner.setToolTip(f"Axis {axis}, 0 to {length - 1}")
-            spinner.setFixedWidth(62)
+            spinner.setFixedWidth(58)
             spinner.valueChanged.connect(self._refresh)
             self._indices.addWidget(spinner)
             self.spinners.append(spinner)
@@ -186,12 +173,7 @@ def _words(row: AgreementRow | None) -> str:
     parts = [row.name]
     if isinstance(row.actual, np.ndarray):
         parts.append(f"{row.actual.dtype} {shape_text(row.actual.shape)}")
-    if agreement.reason:
-        parts.append(agreement.reason)
-    elif not agreement.max_abs:
-        parts.append("equal to the last bit")
-    if agreement.mismatched and not agreement.reason:
-        parts.append(f"{plural(agreement.mismatched, 'element')} beyond tolerance")
+    parts += filter(None, (agreement.words, agreement.reason, row.note))
     if agreement.worst is not None and agreement.max_abs:
         parts.append(f"worst at {list(agreement.worst)}")
     if not row.finite:

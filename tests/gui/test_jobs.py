@@ -133,3 +133,14 @@ def test_shutdown_gives_up_after_its_time(qtbot: QtBot) -> None:
     assert time.monotonic() - start < 2
     release.set()
     assert runner.shutdown(5000)
+
+
+def test_nothing_starts_after_shutdown(qtbot: QtBot) -> None:
+    runner = JobRunner()
+    assert runner.shutdown(5000)
+    ran: list[int] = []
+    job = runner.start(lambda _task: ran.append(1))
+    with qtbot.waitSignal(job.finished):
+        pass
+    assert ran == []
+    qtbot.waitUntil(lambda: runner.active == 0)
