@@ -33,7 +33,7 @@ SIZES: dict[str, list[dict[str, int]]] = {
     "real/ppocr_v4_rec": [{"p2o_DynamicDimension_0": n, "x_dim2": h, "p2o_DynamicDimension_1": w}
                           for n, h, w in ((1, 48, 64), (2, 48, 97), (3, 33, 40))],
     "real/ppocr_v2_cls": [{"x_dim0": n, "x_dim2": h, "x_dim3": w}
-                          for n, h, w in ((1, 48, 192), (2, 32, 65), (3, 40, 50))],
+                          for n, h, w in ((1, 48, 192), (2, 64, 65), (3, 56, 100))],
     "real/deepcut": [{"unk__330": n, "unk__331": n} for n in (1, 3, 2)],
     "real/oskut_ws": [{"unk__2044": n, "unk__2045": n, "unk__2046": n} for n in (1, 3, 2)],
     "real/atspm_func_pair": [{"N": n, "T": t} for n, t in ((1, 64), (3, 33), (2, 50))],
