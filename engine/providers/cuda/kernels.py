@@ -11,6 +11,7 @@ from engine.graph.ir import Node, Tensor
 from engine.graph.types import TensorType
 from engine.kernels.registry import Kernel, KernelContext, Value
 from engine.providers.cuda.memory import device_errors
+from engine.providers.cuda.raw import FASTER
 
 DTYPES = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -30,7 +31,9 @@ def device_kernel(kernel: Kernel) -> Kernel:
     def accepts(node: Node) -> str:
         return _unfit(node) or kernel.refusal(node)
 
-    return replace(kernel, function=_guarded(kernel.function), accepts=accepts)
+    faster = FASTER.get((kernel.domain, kernel.op_type))
+    function = faster(kernel.function) if faster else kernel.function
+    return replace(kernel, function=_guarded(function), accepts=accepts)
 
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.engine.providers.cuda_on_host import compile_kernels
+
 # dir(numpy) - dir(cupy), NumPy 2.4.6 and CuPy 14.2.0, as far as a kernel could want them.
 MISSING = frozenset({
     "True_", "False_", "block", "bmat", "einsum_path", "errstate", "frompyfunc", "geomspace", "histogram_bin_edges",
@@ -29,6 +31,22 @@ BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift",
 )  # fmt: skip
 HOLDS = "?bBhHiIlLqQefdFD"
+
+
+class RawKernel:
+    """A kernel in CUDA C, compiled for the host and run thread by thread (see cuda_on_host.py)."""
+
+    def __init__(self, module: FakeCuPy, code: str, name: str) -> None:
+        self._module, self._name = module, name
+        self._launch = compile_kernels(code)[name]
+
+    def __call__(self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...]) -> None:
+        self._module.calls[f"RawKernel {self._name}"] += 1
+        self._module._check_failure(self._name)
+        for value in args:
+            if isinstance(value, np.ndarray) or not isinstance(value, FakeArray | np.generic):
+                raise TypeError(f"Unsupported type {type(value)}")
+        self._launch(grid[0], block[0], [v._host if isinstance(v, FakeArray) else v for v in args])
 
 
 class FakeStream:
@@ -238,6 +256,9 @@ class FakeCuPy:
 
     def asnumpy(self, value: Any) -> np.ndarray:
         return value.get() if isinstance(value, FakeArray) else np.asarray(value)
+
+    def RawKernel(self, code: str, name: str) -> Any:
+        return RawKernel(self, code, name)
 
     def get_default_memory_pool(self) -> Any:
         return SimpleNamespace(used_bytes=lambda: self.used)
