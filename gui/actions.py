@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+
+from gui.command import Command, has_model
+from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
 
 Key = QKeySequence.StandardKey
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command: `call(window)` does it, `enabled(window)` says whether it can be done now.
-
-    `checked(window)` makes it checkable; commands of one `group` exclude each other.
-    """
-
-    name: str
-    menu: str
-    text: str
-    call: Callable[[MainWindow], Any]
-    keys: Sequence[QKeySequence.StandardKey | str] = ()
-    enabled: Callable[[MainWindow], bool] | None = None
-    checked: Callable[[MainWindow], bool] | None = None
-    group: str = ""
-    separated: bool = False  # by a line from the one before
-    role: QAction.MenuRole = QAction.MenuRole.NoRole
-
-
-def _has_model(window: MainWindow) -> bool:
-    return window.document.model is not None
 
 
 def _theme(mode: str, text: str, *, separated: bool = False) -> Command:
@@ -47,29 +26,32 @@ def _color(mode: str, text: str, key: str, *, separated: bool = False) -> Comman
                    group="color", checked=lambda w: w.color_mode == mode, separated=separated)  # fmt: skip
 
 
-MENUS = ("File", "Edit", "View", "Go", "Run", "Help")
+MENUS = ("File", "Edit", "View", "Graph", "Go", "Run", "Help")
 
 COMMANDS = (
     Command("open", "File", "&Open…", lambda w: w.open_dialog(), [Key.Open]),
     Command("open_new", "File", "Open in &New Window…", lambda w: w.open_dialog(new_window=True), ["Ctrl+Shift+O"]),
     Command("sample", "File", "Open &Sample", lambda w: w.open_sample()),
-    Command("reload", "File", "&Reload", lambda w: w.document.reload(), ["Ctrl+R"], _has_model),
+    Command("reload", "File", "&Reload", lambda w: w.document.reload(), ["Ctrl+R"], has_model),
+    Command("save_values", "File", "&Save Tensor…", lambda w: w.save_values(), [Key.Save],
+            lambda w: w.document.selection is not None, separated=True),
+    *EXPORT_COMMANDS,
     Command("close", "File", "&Close Window", lambda w: w.close(), [Key.Close], separated=True),
     Command("quit", "File", "&Quit", lambda w: w.quit(), [Key.Quit], role=QAction.MenuRole.QuitRole),
 
-    Command("find", "Edit", "&Find…", lambda w: w.search.start(), [Key.Find], _has_model),
-    Command("find_next", "Edit", "Find &Next", lambda w: w.search.next(), ["F3"], _has_model),
-    Command("find_previous", "Edit", "Find &Previous", lambda w: w.search.previous(), ["Shift+F3"], _has_model),
-    Command("list_matches", "Edit", "&List Matches", lambda w: w.list_matches(), ["Ctrl+Shift+F"], _has_model),
+    Command("find", "Edit", "&Find…", lambda w: w.search.start(), [Key.Find], has_model),
+    Command("find_next", "Edit", "Find &Next", lambda w: w.search.next(), ["F3"], has_model),
+    Command("find_previous", "Edit", "Find &Previous", lambda w: w.search.previous(), ["Shift+F3"], has_model),
+    Command("list_matches", "Edit", "&List Matches", lambda w: w.list_matches(), ["Ctrl+Shift+F"], has_model),
     Command("copy_name", "Edit", "&Copy Name", lambda w: w.copy_name(), ["Ctrl+Shift+C"],
             lambda w: w.document.selection is not None, separated=True),
     Command("clear_selection", "Edit", "Clear &Selection", lambda w: w.document.select(None), (),
             lambda w: w.document.selection is not None),
 
-    Command("fit", "View", "&Fit Graph", lambda w: w.canvas.fit(), ["Ctrl+0"], _has_model),
-    Command("full_size", "View", "Full Si&ze", lambda w: w.canvas.full_size(), ["Ctrl+1"], _has_model),
-    Command("zoom_in", "View", "Zoom &In", lambda w: w.canvas.zoom_in(), [Key.ZoomIn, "Ctrl+="], _has_model),
-    Command("zoom_out", "View", "Zoom &Out", lambda w: w.canvas.zoom_out(), [Key.ZoomOut], _has_model),
+    Command("fit", "View", "&Fit Graph", lambda w: w.canvas.fit(), ["Ctrl+0"], has_model),
+    Command("full_size", "View", "Full Si&ze", lambda w: w.canvas.full_size(), ["Ctrl+1"], has_model),
+    Command("zoom_in", "View", "Zoom &In", lambda w: w.canvas.zoom_in(), [Key.ZoomIn, "Ctrl+="], has_model),
+    Command("zoom_out", "View", "Zoom &Out", lambda w: w.canvas.zoom_out(), [Key.ZoomOut], has_model),
     _color("category", "Category", "Alt+1", separated=True),
     _color("provider", "Provider", "Alt+2"),
     _color("time", "Time", "Alt+3"),
@@ -80,14 +62,16 @@ COMMANDS = (
     _theme("dark", "Dark Theme"),
     Command("reset_layout", "View", "R&eset Layout", lambda w: w.reset_layout(), separated=True),
 
-    Command("quick_open", "Go", "Go to &Anything…", lambda w: w.quick_open(), ["Ctrl+P"], _has_model),
+    Command("quick_open", "Go", "Go to &Anything…", lambda w: w.quick_open(), ["Ctrl+P"], has_model),
+    *GRAPH_COMMANDS,
+
     Command("back", "Go", "&Back", lambda w: w.document.back(), [Key.Back], lambda w: w.document.can_go_back,
             separated=True),
     Command("forward", "Go", "&Forward", lambda w: w.document.forward(), [Key.Forward],
             lambda w: w.document.can_go_forward),
     Command("outer", "Go", "&Enclosing Graph", lambda w: w.show_outer_graph(), ["Alt+Up"],
             lambda w: w.document.graph is not None and w.document.graph.parent is not None, separated=True),
-    Command("main_graph", "Go", "&Main Graph", lambda w: w.show_main_graph(), ["Alt+Home"], _has_model),
+    Command("main_graph", "Go", "&Main Graph", lambda w: w.show_main_graph(), ["Alt+Home"], has_model),
 
     Command("run", "Run", "&Run", lambda w: w.document.run_requested.emit(), ["F5"],
             lambda w: w.document.model is not None and not w.document.busy),

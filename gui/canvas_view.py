@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.bookmarks import Bookmarks
@@ -25,12 +26,14 @@ from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
 from gui.models.order import provider_name
+from gui.render import ExportCancelled, Picture, write
 from gui.text import one_line, plural
 from gui.theme import Theme, on_theme
 from gui.widgets.bars import Breadcrumb
 
 MAX_KEPT = 24  # drawings of one model
 NOTICE_MS = 4000
+PICTURES = "PNG picture (*.png);;SVG picture (*.svg);;PDF document (*.pdf)"
 
 
 class CanvasView(QWidget):
@@ -203,6 +206,48 @@ class CanvasView(QWidget):
         if self._document.graph is not None:
             self._show_graph(self._document.graph, again=True)
 
+    def export_dialog(self, view_only: bool = False) -> None:
+        """Ask for a file and write a picture of the graph, or of what is seen of it, in a job."""
+        drawing = self.drawing
+        if drawing is None or self.canvas.coloring is None:
+            return
+        name = Path(self._document.path or "graph").stem
+        start = str(Path(self._document.settings.folder) / f"{name}.png")
+        path, _ = QFileDialog.getSaveFileName(self, "Export a picture", start, PICTURES)
+        if path:
+            self.export(path, view_only)
+
+    def export(self, path: str, view_only: bool = False) -> None:
+        """Write a picture in a job; what became of it is said above the canvas."""
+        drawing, canvas = self.drawing, self.canvas
+        if drawing is None or canvas.coloring is None:
+            return
+        x0, y0, x1, y1 = canvas.view.visible()
+        area = QRectF(x0, y0, x1 - x0, y1 - y0) if view_only else None
+        scale = max(2.0, 2.0 * canvas.view.scale) if view_only else None
+        picture = Picture(drawing, canvas.colors, canvas.coloring, Path(path).stem, self.options.netron, area)
+
+        def work(task: Task) -> str:
+            picture.cancelled = task.cancelled
+            try:
+                return write(picture, path, scale)
+            except ExportCancelled as error:
+                raise Cancelled from error
+
+        def done(note: str) -> None:
+            self._say(f"{Path(path).name} is written" + (f", {note}" if note else ""))
+
+        def failed(error: Exception) -> None:
+            self._document.failed.emit(f"Could not write {Path(path).name}", explain(error, path))
+
+        self._document.start(f"Drawing {Path(path).name}", work, done, failed)
+
+    @property
+    def drawing(self) -> Drawing | None:
+        """What is on the canvas."""
+        scene = self.canvas.scene
+        return next((d for d in self._document.layouts.values() if d.scene is scene), None) if scene else None
+
     # Following the document
 
     @Slot()
@@ -293,10 +338,9 @@ class CanvasView(QWidget):
 
     def _keep_view(self) -> None:
         """Remember where the user looked, before another graph takes the canvas."""
-        scene = self.canvas.scene
-        for drawing in self._document.layouts.values():
-            if drawing.scene is scene:
-                drawing.view = replace(self.canvas.view)
+        drawing = self.drawing
+        if drawing is not None:
+            drawing.view = replace(self.canvas.view)
 
     def _restore(self, view: View) -> None:
         now = self.canvas.view

@@ -36,6 +36,7 @@ from gui.document import Document
 from gui.errors import environment
 from gui.panes.problems import ProblemsPane
 from gui.panes.run import RunPane
+from gui.panes.tensor_viewer import TensorPane
 from gui.quick_open import QuickOpen
 from gui.settings import STATE_VERSION, Settings
 from gui.status_bar import StatusBar
@@ -126,6 +127,7 @@ class MainWindow(QMainWindow):
         self.toolbar.colors.chosen.connect(self.set_color_mode)
         self.toolbar.theme.clicked.connect(self.toggle_theme)
         self.canvas.view_changed.connect(self._show_zoom)
+        self.canvas.options_changed.connect(self._refresh)
         self.empty.open_clicked.connect(self.open_dialog)
         self.empty.sample_clicked.connect(self.open_sample)
         self.empty.recent_clicked.connect(document.open)
@@ -261,7 +263,10 @@ class MainWindow(QMainWindow):
         """List every shortcut, those of the canvas included."""
         lines = [f"{keys}\t{text}" for text, keys in actions.shortcut_lines()]
         canvas = ["Arrow keys\tOn the graph: producer, consumer, siblings", "Home, End\tFirst, last node",
-                  "Enter\tOpen a subgraph", "Mouse wheel\tZoom", "F\tFit"]  # fmt: skip
+                  "Enter\tOpen a module or a subgraph",
+                  "E\tOpen or close in place", "U, D, C\tWhat it depends on, what depends on it, both",
+                  "N, Shift+N\tNext, previous reader of a tensor", "Shift+click\tPaths from the selection",
+                  "Mouse wheel\tZoom", "F\tFit"]  # fmt: skip
         self._tell("Keyboard shortcuts", "\n".join(lines + canvas))
 
     def show_about(self) -> None:
@@ -295,6 +300,12 @@ class MainWindow(QMainWindow):
         items = self.document.finder.items
         self.canvas.highlight(items)
         self.docks["find"].setWindowTitle(f"Find  {len(items):,}" if items else "Find")
+
+    def save_values(self) -> None:
+        """Write the values that the Tensor pane shows."""
+        pane = self.docks["tensor"].widget()
+        if isinstance(pane, TensorPane):
+            pane.save()
 
     def quick_open(self) -> None:
         """Ask for a name and go there."""

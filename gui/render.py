@@ -1,38 +1,75 @@
-"""The whole graph as a picture: SVG, PDF or PNG, made without a display."""
+"""The graph, or a part of it, as a picture: SVG, PDF or PNG, made without a display."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSize, QSizeF
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QImageWriter, QPageSize, QPainter, QPdfWriter
+import numpy as np
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from engine.errors import EngineError
 from engine.graph.ir import Graph, Model
 from gui.canvas.buffers import Buffers
-from gui.canvas.coloring import by_category
-from gui.canvas.geometry import Geometry
+from gui.canvas.coloring import Coloring, make_coloring
+from gui.canvas.drawing import Drawing, Grouping, draw
 from gui.canvas.labels import clean
-from gui.canvas.layout import layout
 from gui.canvas.painter import FramePainter
-from gui.canvas.palette import canvas_colors
+from gui.canvas.palette import CanvasColors, canvas_colors
 from gui.canvas.scene import SceneOptions
-from gui.canvas.scene_builder import build_scene
 from gui.canvas.text import PlainText, TextMeasure
 from gui.canvas.view import View
+from gui.png import Pixels, write_png
 from gui.theme import DARK, LIGHT
 
 MARGIN = 24.0
 PNG_SCALE = 2.0
-PNG_SIDE = 16_384  # px
-PNG_AREA = 134_217_728  # px, half a gigabyte in memory
+PNG_AREA = 400e6  # px; a larger picture is made smaller unless a scale is asked for
+TILE = 4096  # px
 PDF_SIDE = 14_400.0  # points; the limit of the format (PDF 1.7, annex C.2)
 POINTS_PER_PX = 0.75
 
-Paint = Callable[[QPainter], None]
+Cancelled = Callable[[], bool]
+
+
+class ExportCancelled(Exception):
+    """The picture was not finished, since nobody wants it any more."""
+
+
+@dataclass(slots=True)
+class Picture:
+    """What is to be pictured: a drawing in its colours, all of it or an area in px of the scene."""
+
+    drawing: Drawing
+    colors: CanvasColors
+    coloring: Coloring
+    title: str = ""
+    netron: bool = False
+    area: QRectF | None = None
+    cancelled: Cancelled = lambda: False
+
+    @property
+    def rect(self) -> QRectF:
+        """The area, with a margin around the whole."""
+        if self.area is not None:
+            return self.area
+        width, height = self.drawing.geometry.size
+        return QRectF(-MARGIN, -MARGIN, width + 2 * MARGIN, height + 2 * MARGIN)
+
+    def paint(self, painter: QPainter, part: QRectF | None = None, scale: float = 1.0) -> None:
+        """Paint a part of the scene, its corner at (0, 0)."""
+        part = part or self.rect
+        if self.cancelled():
+            raise ExportCancelled
+        geometry = self.drawing.geometry
+        view = View(scale, -part.x() * scale, -part.y() * scale, part.width() * scale, part.height() * scale)
+        painter.fillRect(QRectF(0, 0, view.width, view.height), QColor(self.colors.background))
+        frame = FramePainter(geometry, Buffers(), PlainText(geometry.strings), exact=True, glyphs=not self.netron)
+        frame.paint(painter, view, self.colors, self.coloring, area=QRectF(0, 0, view.width, view.height))
 
 
 def render(
@@ -41,6 +78,8 @@ def render(
     graph: Graph | None = None,
     dark: bool = False,
     options: SceneOptions | None = None,
+    scale: float | None = None,
+    grouped: bool = False,
 ) -> str:
     """Write a picture of a graph of the model, the main one by default.
 
@@ -48,6 +87,10 @@ def render(
     ----------
     path
         Where to write; the ending decides between ``.svg``, ``.pdf`` and ``.png``.
+    scale
+        Of a PNG: px to a px of the drawing, 2 by default, less for very large graphs.
+    grouped
+        Show modules as closed boxes instead of every node.
 
     Returns
     -------
@@ -61,25 +104,44 @@ def render(
     OSError
         The file cannot be written.
     """
-    target = Path(path)
-    writer = _WRITERS.get(target.suffix.lower())
-    if writer is None:
-        raise EngineError(f"cannot draw to {target.name!r}: the name must end in .svg, .pdf or .png")
+    target = _checked(path)
     _ensure_application()
-    scene = build_scene(graph or model.graph, TextMeasure(), options)
-    geometry = Geometry.of(scene, layout(scene.layout_input))
+    options = options or SceneOptions()
+    graph = graph or model.graph
+    grouping = Grouping.at_first(graph)
+    grouping.shown = grouped and grouping.tree is not None
+    drawing = draw(graph, grouping, options, TextMeasure())
+    coloring = make_coloring(drawing.scene, "category", None, options.netron)
+    title = clean(model.graph.name or target.stem, 80)
     colors = canvas_colors(DARK if dark else LIGHT)
-    painting = FramePainter(geometry, Buffers(), PlainText(geometry.strings), exact=True)
-    size = QSizeF(geometry.size[0] + 2 * MARGIN, geometry.size[1] + 2 * MARGIN)
+    return write(Picture(drawing, colors, coloring, title, options.netron), target, scale)
 
-    def paint(painter: QPainter) -> None:
-        view = View(1.0, MARGIN, MARGIN, size.width(), size.height())
-        painter.fillRect(QRectF(0, 0, size.width(), size.height()), QColor(colors.background))
-        painting.paint(painter, view, colors, by_category(scene))
 
-    data, note = writer(paint, size, clean(model.graph.name or target.stem, 80))
-    target.write_bytes(data)
+def write(picture: Picture, path: str | os.PathLike[str], scale: float | None = None) -> str:
+    """Write a picture; see `render`. Needs an application, and no GUI thread.
+
+    Raises
+    ------
+    EngineError, OSError
+        As `render`.
+    ExportCancelled
+        If `picture.cancelled` became true; no file is left.
+    """
+    target = _checked(path)
+    part = target.with_name(target.name + ".part")
+    try:
+        note = _WRITERS[target.suffix.lower()](picture, part, scale)
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
     return note
+
+
+def _checked(path: str | os.PathLike[str]) -> Path:
+    target = Path(path)
+    if target.suffix.lower() not in _WRITERS:
+        raise EngineError(f"cannot draw to {target.name!r}: the name must end in .svg, .pdf or .png")
+    return target
 
 
 def _ensure_application() -> None:
@@ -89,58 +151,68 @@ def _ensure_application() -> None:
         _ensure_application.application = QGuiApplication(["oinfer"])  # type: ignore[attr-defined]  # kept alive
 
 
-def _svg(paint: Paint, size: QSizeF, title: str) -> tuple[bytes, str]:
+def _svg(picture: Picture, target: Path, scale: float | None) -> str:
+    size = picture.rect.size()
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
     generator.setSize(size.toSize())
     generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
-    generator.setTitle(title)
+    generator.setTitle(picture.title)
     painter = QPainter(generator)
-    paint(painter)
+    picture.paint(painter)
     painter.end()
-    return bytes(buffer.data().data()), ""
+    target.write_bytes(bytes(buffer.data().data()))
+    return ""
 
 
-def _pdf(paint: Paint, size: QSizeF, title: str) -> tuple[bytes, str]:
-    scale = min(POINTS_PER_PX, PDF_SIDE / max(size.width(), size.height()))
+def _pdf(picture: Picture, target: Path, scale: float | None) -> str:
+    size = picture.rect.size()
+    points = min(POINTS_PER_PX, PDF_SIDE / max(size.width(), size.height()))
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
-    writer.setTitle(title)
+    writer.setTitle(picture.title)
     writer.setResolution(72)
-    writer.setPageSize(QPageSize(size * scale, QPageSize.Unit.Point, "graph", QPageSize.SizeMatchPolicy.ExactMatch))
+    page = QPageSize(QSizeF(size * points), QPageSize.Unit.Point, "graph", QPageSize.SizeMatchPolicy.ExactMatch)
+    writer.setPageSize(page)
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
     painter = QPainter(writer)
-    painter.scale(scale, scale)
-    paint(painter)
+    painter.scale(points, points)
+    picture.paint(painter)
     painter.end()
-    return bytes(buffer.data().data()), _note(
-        scale / POINTS_PER_PX, "a PDF page may measure 14,400 points at most; zoom in to read it"
-    )
+    target.write_bytes(bytes(buffer.data().data()))
+    return _note(points / POINTS_PER_PX, "a PDF page may measure 14,400 points at most; zoom in to read it")
 
 
-def _png(paint: Paint, size: QSizeF, title: str) -> tuple[bytes, str]:
-    side = PNG_SIDE / max(size.width(), size.height())
-    area = (PNG_AREA / (size.width() * size.height())) ** 0.5
-    scale = min(PNG_SCALE, side, area)
-    pixels = QSize(max(1, int(size.width() * scale)), max(1, int(size.height() * scale)))
-    image = QImage(pixels, QImage.Format.Format_RGB32)
-    if image.isNull():
-        raise MemoryError
-    image.setText("Title", title)
-    painter = QPainter(image)
-    painter.scale(scale, scale)
-    paint(painter)
-    painter.end()
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    encoder = QImageWriter(buffer, QByteArray(b"png"))
-    if not encoder.write(image):
-        raise EngineError(f"the picture could not be encoded as PNG ({encoder.errorString()}); try .svg")
-    note = _note(scale, "a PNG may measure 16,384 px a side at most; choose .svg to keep every detail")
-    return bytes(buffer.data().data()), note
+def _png(picture: Picture, target: Path, scale: float | None) -> str:
+    rect = picture.rect
+    fits = (PNG_AREA / (rect.width() * rect.height())) ** 0.5
+    used = scale or min(PNG_SCALE, fits)
+    width, height = max(1, round(rect.width() * used)), max(1, round(rect.height() * used))
+    with target.open("wb") as file:
+        write_png(file, width, height, _bands(picture, width, height, used), picture.title)
+    return _note(used if scale is None else 1.0, "it would be very large; --scale 1 draws it in full size all the same")
+
+
+def _bands(picture: Picture, width: int, height: int, scale: float) -> Iterator[Pixels]:
+    """The picture in bands, each put together from tiles."""
+    rect = picture.rect
+    high = max(16, min(TILE, TILE * TILE // max(width, TILE)))
+    for top in range(0, height, high):
+        rows = min(high, height - top)
+        band = np.empty((rows, width, 3), np.uint8)
+        for left in range(0, width, TILE):
+            columns = min(TILE, width - left)
+            image = QImage(columns, rows, QImage.Format.Format_RGB888)
+            painter = QPainter(image)
+            corner = QRectF(rect.x() + left / scale, rect.y() + top / scale, columns / scale, rows / scale)
+            picture.paint(painter, corner, scale)
+            painter.end()
+            pixels = np.frombuffer(image.constBits(), np.uint8).reshape(rows, image.bytesPerLine())
+            band[:, left : left + columns] = pixels[:, : columns * 3].reshape(rows, columns, 3)
+        yield band
 
 
 def _note(scale: float, reason: str) -> str:

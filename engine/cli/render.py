@@ -18,6 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("picture", metavar="OUT", help="the picture to write, .svg, .png or .pdf")
     parser.add_argument("--dark", action="store_true", help="light lines on dark ground")
+    parser.add_argument("--grouped", action="store_true", help="modules as closed boxes instead of every node")
+    parser.add_argument("--horizontal", action="store_true", help="the flow goes to the right instead of down")
+    parser.add_argument("--names", action="store_true", help="the names of nodes and tensors too")
+    parser.add_argument("--netron", action="store_true", help="in Netron's colours, with its titles")
+    parser.add_argument("--scale", type=float, metavar="S",
+                        help="pixels to a pixel of the drawing, PNG only (default 2, less for very large graphs)")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -30,13 +36,16 @@ def execute(args: argparse.Namespace) -> int:
     model = open_named(args)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     try:
+        from gui.canvas.scene import SceneOptions
         from gui.render import render
     except ImportError as error:
         from engine.cli.window import no_qt
 
         raise no_qt(error) from error
     try:
-        note = render(model, target, dark=args.dark)
+        options = SceneOptions(horizontal=args.horizontal, names=args.names, netron=args.netron,
+                               label="both" if args.names else "shape")  # fmt: skip
+        note = render(model, target, dark=args.dark, options=options, scale=args.scale, grouped=args.grouped)
     except OSError as error:
         raise EngineError(f"{target} cannot be written: {error.strerror or error}") from error
     size = target.stat().st_size

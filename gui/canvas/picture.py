@@ -19,7 +19,7 @@ from gui.canvas.layout import Layout
 from gui.canvas.layout.types import Ints
 from gui.canvas.overlays import LegendPanel, Minimap
 from gui.canvas.painter import Emphasis, FramePainter, Lit
-from gui.canvas.palette import canvas_colors
+from gui.canvas.palette import CanvasColors, canvas_colors
 from gui.canvas.scene import BoxKind, Item, Scene
 from gui.canvas.text import AtlasText
 from gui.canvas.view import View
@@ -159,6 +159,16 @@ class GraphPicture(QWidget):
         self._update_minimap()
         self._place_overlays()
         self.update()
+
+    @property
+    def colors(self) -> CanvasColors:
+        """The colours of the theme."""
+        return self._colors
+
+    @property
+    def coloring(self) -> Coloring | None:
+        """The colours of the boxes; None where nothing is shown."""
+        return self._coloring
 
     def _update_minimap(self) -> None:
         self._minimap.show_scene(self._geometry, self._coloring, self._colors, self.view, self._emphasis.found)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from onnx import helper
 from PySide6.QtGui import QColor, QImage
@@ -15,7 +18,8 @@ from pytestqt.qtbot import QtBot
 from engine.errors import EngineError
 from engine.graph.ir import Model
 from gui.canvas.palette import Category
-from gui.render import PNG_AREA, PNG_SIDE, render
+from gui.canvas.scene import SceneOptions
+from gui.render import render
 from gui.theme import DARK
 from tests.gui.canvas.models import control_flow, conv_net, load
 
@@ -65,14 +69,63 @@ def test_pdf_and_dark_and_subgraph(qtbot: QtBot, tmp_path: Path) -> None:
     assert QImage(str(tmp_path / "g.png")).pixelColor(0, 0) == QColor(DARK.canvas)
 
 
-def test_a_huge_graph_is_scaled_down_with_a_note(qtbot: QtBot, tmp_path: Path) -> None:
-    note = render(chain(1000), tmp_path / "g.png")
+def test_a_huge_graph_is_scaled_down_with_a_note(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gui.render.PNG_AREA", 1e6)
+    note = render(chain(300), tmp_path / "g.png")
     image = QImage(str(tmp_path / "g.png"))
-    assert image.height() == PNG_SIDE
-    assert image.width() * image.height() <= PNG_AREA
-    assert "16,384" in note
+    assert image.width() * image.height() == pytest.approx(1e6, rel=0.02)
+    assert "--scale 1" in note
     assert "%" in note
+    assert render(chain(300), tmp_path / "g.png", scale=1.0) == ""
     assert "14,400" in render(chain(1000), tmp_path / "g.pdf")
+
+
+def test_a_png_may_be_taller_than_any_image_of_qt(qtbot: QtBot, tmp_path: Path) -> None:
+    """1,000 nodes in a chain are far beyond 32,767 px; the header of the file says how tall it is."""
+    render(chain(1000), tmp_path / "g.png", scale=1.0)
+    data = (tmp_path / "g.png").read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    assert height > 40_000
+    rows = zlib.decompress(b"".join(chunks(data, b"IDAT")))
+    assert len(rows) == height * (1 + 3 * width)
+
+
+def chunks(png: bytes, kind: bytes) -> list[bytes]:
+    found, at = [], 8
+    while at < len(png):
+        length = struct.unpack(">I", png[at : at + 4])[0]
+        body = png[at + 4 : at + 8 + length]
+        assert zlib.crc32(body) == struct.unpack(">I", png[at + 8 + length : at + 12 + length])[0]
+        if body[:4] == kind:
+            found.append(body[4:])
+        at += 12 + length
+    return found
+
+
+def test_tiles_join_without_a_seam(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same picture whether it is painted in one piece or in tiles."""
+    render(conv_net(), tmp_path / "whole.png")
+    monkeypatch.setattr("gui.render.TILE", 64)
+    render(conv_net(), tmp_path / "tiled.png")
+    whole, tiled = (
+        QImage(str(tmp_path / name)).convertToFormat(QImage.Format.Format_RGB888) for name in ("whole.png", "tiled.png")
+    )
+    assert whole.size() == tiled.size()
+    a, b = (np.frombuffer(i.constBits(), np.uint8).astype(int) for i in (whole, tiled))
+    assert (np.abs(a - b) > 24).mean() < 0.001  # antialiasing at a tile's border may round otherwise
+
+
+def test_modules_can_be_drawn_closed_and_the_flow_turned(qtbot: QtBot, tmp_path: Path) -> None:
+    names = ["x", "a", "b", "c", "y"]
+    nodes = [helper.make_node("Relu", [names[i]], [names[i + 1]], name=f"/block.{i // 2}/n{i}") for i in range(4)]
+    model = load(nodes, {"x": [4]}, ["y"])
+    render(model, tmp_path / "g.svg", grouped=True, options=SceneOptions(horizontal=True))
+    texts = svg_texts(tmp_path / "g.svg")
+    assert {"block.0", "block.1", "×2", "2 nodes"} <= set(texts)
+    assert "Relu" not in texts
+    root = ElementTree.parse(tmp_path / "g.svg").getroot()
+    width, height = map(float, root.attrib["viewBox"].split()[2:])
+    assert width > height
 
 
 def test_an_empty_graph_gives_a_picture(qtbot: QtBot, tmp_path: Path) -> None:
