@@ -15,7 +15,7 @@ from engine.graph.ir import Node
 from engine.graph.schemas import canonical_domain
 from engine.graph.text import text
 
-MAX_EXPANDED_NODES = 100_000
+MAX_EXPANDED_NODES = 50_000
 MAX_LEVELS = 64  # graphs within graphs, bodies of functions among them
 
 _COUNTED = 10**15  # where counting stops

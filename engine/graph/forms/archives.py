@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import shutil
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -19,6 +20,8 @@ ALWAYS_UNPACKED = 1 << 28  # bytes
 LARGEST_RATIO = 100  # weights hardly compress; what grows more than this, and is large, is a bomb
 KEPT_IN_MEMORY = 1 << 24  # bytes; more goes into a temporary file
 
+# What zipfile raises for archives that are damaged, or of a kind it does not know.
+_ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError, struct.error)
 _IGNORED = ("__MACOSX/", ".DS_Store")
 
 
@@ -79,12 +82,12 @@ def unpack_zip(storage: Storage, name: str) -> tuple[Storage, str]:
                 raise ModelFormatError(f"{name} is encrypted: unpack it and open {member.filename!r}")
             with archive.open(member) as stream:
                 return _unpack(stream, max(member.compress_size, 1), name), member.filename
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except _ZIP_ERRORS as error:
         raise ModelFormatError(f"{name} is a zip archive that cannot be read: {error}") from error
 
 
 def _only_model(members: list[zipfile.ZipInfo], name: str) -> zipfile.ZipInfo:
-    files = [m for m in members if not m.is_dir() and not m.filename.startswith(_IGNORED)]
+    files = [m for m in members if not m.filename.endswith("/") and not m.filename.startswith(_IGNORED)]
     names = [m.filename for m in files]
     what = _foreign_archive(names)
     if what:

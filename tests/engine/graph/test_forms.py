@@ -148,6 +148,7 @@ FOREIGN = {
     "npz": (zipped(**{"a.npy": b"x", "b.npy": b"y"}), "NumPy arrays"),
     "zip of much": (zipped(**{"a.txt": b"x", "b.txt": b"y"}), "2 files"),
     "zip of two models": (zipped(**{"a.onnx": b"x", "b.onnx": b"y"}), "not of one model"),
+    "zip of a file without a name": (zipped(a=b"x").replace(b"a", b"\0"), "not an ONNX model"),
     "broken zip": (b"PK\x03\x04rest", "zip archive"),
     "safetensors": (safetensors(), "safetensors"),
     "GGUF": (b"GGUF\x03\0\0\0", "llama"),
