@@ -45,13 +45,3 @@ class Binder:
         if isinstance(type_, MapType):
             return MapType(type_.key, self.type(type_.value))
         return None
-
-
-def bind_shape(shape: Shape | None, bindings: Mapping[str, int]) -> Shape | None:
-    """A shape under bindings; for many shapes use one `Binder`."""
-    return Binder(bindings).shape(shape)
-
-
-def bind_type(type_: Type | None, bindings: Mapping[str, int]) -> Type | None:
-    """A type under bindings; for many types use one `Binder`."""
-    return Binder(bindings).type(type_)

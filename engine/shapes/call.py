@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from engine.dims import Dim, Expr, symbol
-from engine.dtypes import DType
+from engine.dtypes import DType, from_code
 from engine.graph.ir import Graph, Node, Tensor
 from engine.graph.types import TensorType, Type, format_shape
 from engine.shapes.broadcast import broadcast
@@ -159,20 +159,20 @@ class Call:
 
     def required_ints(self, name: str) -> list[int]:
         """A list-of-ints attribute that must be there."""
-        if name not in self.node.attributes:
-            raise ShapeClash(f"attribute {name!r} is missing")
+        self._must_have(name)
         return self._ints(name)
 
     def required_int(self, name: str) -> int:
         """An int attribute that must be there."""
+        self._must_have(name)
+        return self.attr(name, 0)
+
+    def _must_have(self, name: str) -> None:
         if name not in self.node.attributes:
             raise ShapeClash(f"attribute {name!r} is missing")
-        return self.attr(name, 0)
 
     def dtype_attr(self, name: str) -> DType | None:
         """The element type that an attribute names by its code; None where absent or unknown."""
-        from engine.dtypes import from_code
-
         return from_code(self.attr(name, 0))
 
     @property

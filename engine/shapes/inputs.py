@@ -20,11 +20,6 @@ class Inputs:
     symbols: frozenset[str]
 
 
-def input_types(model: Model) -> dict[Tensor, Type | None]:
-    """The type of every input that is fed (see `open_inputs`)."""
-    return open_inputs(model).types
-
-
 def open_inputs(model: Model) -> Inputs:
     """The inputs with every dim a size or a symbol.
 

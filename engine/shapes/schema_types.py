@@ -8,10 +8,8 @@ from functools import cache
 
 import onnx
 
-from engine import dtypes
 from engine.dtypes import DType
-
-_NAMES = {"float": "float32", "double": "float64"}
+from engine.graph.schemas import element_type, schema_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +59,19 @@ def _at(parameters: tuple[str, ...], slot: int, variadic: bool) -> str:
 @cache
 def signature(op_type: str, since_version: int, domain: str) -> Signature | None:
     """The signature of an operator's schema; None where the standard has none."""
-    try:
-        schema = onnx.defs.get_schema(op_type, since_version, domain)
-    except onnx.defs.SchemaError:
+    schema = schema_of(op_type, since_version, domain)
+    if schema is None:
         return None
     only = {}
     for constraint in schema.type_constraints:
-        allowed = [_dtype(text) for text in constraint.allowed_type_strs]
+        allowed = [element_type(text) for text in constraint.allowed_type_strs]
         if len(allowed) == 1 and allowed[0] is not None:
             only[constraint.type_param_str] = allowed[0]
 
     def parameters(formals: Sequence[onnx.defs.OpSchema.FormalParameter]) -> tuple[str, ...]:
         found = []
         for formal in formals:
-            dtype = _dtype(formal.type_str)
+            dtype = element_type(formal.type_str)
             if dtype is not None:
                 only[formal.type_str] = dtype
             shared = formal.is_homogeneous and not formal.type_str.startswith(("seq(", "optional(", "map("))
@@ -87,11 +84,3 @@ def signature(op_type: str, since_version: int, domain: str) -> Signature | None
 
 def _is_variadic(formals: Sequence[onnx.defs.OpSchema.FormalParameter]) -> bool:
     return bool(formals) and formals[-1].option is onnx.defs.OpSchema.FormalParameterOption.Variadic
-
-
-def _dtype(text: str) -> DType | None:
-    """The dtype of a type text such as ``tensor(float)``; None for other types and for type parameters."""
-    if not text.startswith("tensor("):
-        return None
-    name = text[len("tensor(") : -1]
-    return dtypes.BY_NAME.get(_NAMES.get(name, name))

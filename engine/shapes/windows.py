@@ -8,8 +8,6 @@ from __future__ import annotations
 from engine.dims import Dim, ceil_div, minimum
 from engine.shapes.facts import KnownShape, ShapeClash
 
-AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
-
 
 def window_output(
     length: Dim, kernel: Dim, stride: int, dilation: int, pads: tuple[int, int], auto_pad: str, ceil_mode: bool = False

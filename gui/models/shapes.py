@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from engine.costs import NodeCosts
 from engine.dims import Expr, Shape
 from engine.graph.ir import Graph, Tensor
 from engine.graph.types import TensorType, Type
+from engine.shapes.bind import Binder
+from engine.shapes.origin import shape_origin
 from gui.document import RunState
 from gui.models.table import Column, Style
-from gui.text import dtype_of_type, shape_of_type
+from gui.text import bytes_text, dtype_of_type, shape_of_type
+
+
+class Sizes:
+    """Sizes of the dims, and what follows from them, each thing computed once."""
+
+    __slots__ = ("binder", "costs", "given")
+
+    def __init__(self, dims: Mapping[str, int]) -> None:
+        self.given = bool(dims)
+        self.binder = Binder(dims)
+        self.costs = NodeCosts(self.binder)
 
 
 @dataclass(slots=True, eq=False)
 class ShapeRow:
-    """A tensor and its types from the three sources. `clash` says in words where two of them contradict."""
+    """A tensor and its types from the three sources. `clash` says in words where two of them contradict.
+
+    `sizes` are those that the user gave the dims, shared by all rows.
+    """
 
     tensor: Tensor
     observed: Type | None = None
     clash: str = ""
+    sizes: Sizes | None = None
 
     @property
     def name(self) -> str:
@@ -32,6 +50,33 @@ class ShapeRow:
     @property
     def is_unknown(self) -> bool:
         return bool(self.tensor.unknown_because)
+
+    @property
+    def is_dynamic(self) -> bool:
+        return any(isinstance(dim, Expr) for dim in self.tensor.inferred_shape or ())
+
+    @property
+    def bound(self) -> Type | None:
+        """The inferred type under the sizes given; None where none are."""
+        return self.sizes.binder.type(self.tensor.inferred_type) if self.sizes and self.sizes.given else None
+
+    @property
+    def nbytes(self) -> int | None:
+        """What the elements take at those sizes; None where that is open."""
+        count = self.sizes.costs.bytes_of(self.tensor) if self.sizes else None
+        return count if isinstance(count, int) else None
+
+    @property
+    def origin(self) -> str:
+        """Where its shape comes from, and what contradicts it."""
+        return "\n".join(filter(None, [self.clash, shape_origin(self.tensor)]))
+
+
+def bind_rows(rows: Iterable[ShapeRow], dims: Mapping[str, int]) -> None:
+    """Give the dims of all rows sizes; each cell is computed when it is asked for."""
+    sizes = Sizes(dims)
+    for row in rows:
+        row.sizes = sizes
 
 
 def shape_rows(graph: Graph, run: RunState | None) -> list[ShapeRow]:
@@ -104,7 +149,11 @@ COLUMNS = (
     Column("stored", lambda r: shape_of_type(r.tensor.stored_type), _plain, heading_tip="As the file declares it"),
     Column("inferred", lambda r: shape_of_type(r.tensor.inferred_type), _inferred,
            heading_tip="As OInfer's shape inference finds it"),
+    Column("bound", lambda r: shape_of_type(r.bound) if r.is_dynamic else "", _inferred,
+           heading_tip="The inferred shape at the sizes that the Run pane gives the dims"),
+    Column("bytes", lambda r: "" if r.nbytes is None else bytes_text(r.nbytes), Style("muted", mono=True), right=True,
+           key=lambda r: -1 if r.nbytes is None else r.nbytes, heading_tip="What the elements take at those sizes"),
     Column("observed", lambda r: shape_of_type(r.observed), _plain, heading_tip="As the last run saw it"),
-    Column("why", _note, lambda r: Style("error" if r.clash else "muted"),
+    Column("why", _note, lambda r: Style("error" if r.clash else "muted"), tip=lambda r: r.origin,
            heading_tip="Contradictions, and why a shape is not known"),
 )  # fmt: skip

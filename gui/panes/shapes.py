@@ -1,31 +1,53 @@
-"""The Shapes pane: every tensor of the graph shown, stored, inferred and observed side by side."""
+"""The Shapes pane: every tensor of the graph shown, stored, inferred, bound and observed side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QCheckBox
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QComboBox, QLabel
 
 from engine.graph.ir import Node, Tensor
 from gui.document import Document
-from gui.models.shapes import COLUMNS, ShapeRow, shape_rows
+from gui.models.shapes import COLUMNS, ShapeRow, bind_rows, shape_rows
 from gui.table_pane import TablePane, own_tensors
 from gui.text import plural
 
+_FILTERS: dict[str, Callable[[ShapeRow], bool]] = {
+    "All": lambda row: True,
+    "Unknown": lambda row: row.is_unknown,
+    "Differs": lambda row: bool(row.clash),
+    "Dynamic": lambda row: row.is_dynamic,
+}
+
 
 class ShapesPane(TablePane):
-    """Shapes from the file, from inference and from the last run; contradictions come first."""
+    """Shapes from the file, from inference and from the last run; contradictions come first.
+
+    Dims that the Run pane gives a size are followed at once. Picking a tensor says where its shape comes from.
+    """
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Shapes")
-        self._only_open = QCheckBox("Unknown or contradictory")
-        self._only_open.toggled.connect(self.apply_filter)
-        self.top.addWidget(self._only_open)
-        self.view.set_widths(32, 6, 22, 32, 20, 14)
+        self.kind = QComboBox()
+        self.kind.addItems(list(_FILTERS))
+        self.kind.setAccessibleName("Which shapes")
+        self.kind.currentIndexChanged.connect(self.apply_filter)
+        self.top.addWidget(self.kind)
+        self.view.set_widths(28, 6, 20, 28, 18, 10, 18, 14)
         self.view.horizontalHeader().setStretchLastSection(True)
+        self.origin = QLabel()
+        self.origin.setTextFormat(Qt.TextFormat.PlainText)
+        self.origin.setWordWrap(True)
+        self.origin.setContentsMargins(8, 4, 8, 4)
+        self.origin.setProperty("role", "muted")
+        self.origin.setAccessibleName("Where the shape comes from")
+        self.origin.hide()
+        self.layout().addWidget(self.origin)
+        self.view.selectionModel().currentRowChanged.connect(self._show_origin)
         document.graph_changed.connect(self._show)
         document.run_changed.connect(self._show)
+        document.dims_changed.connect(self._bind)
         self._show()
 
     def items_of(self, row: ShapeRow) -> Iterable[Node | Tensor]:
@@ -35,15 +57,28 @@ class ShapesPane(TablePane):
         return own_tensors(item)
 
     def accepts(self, row: ShapeRow) -> bool:
-        return not self._only_open.isChecked() or bool(row.clash) or row.is_unknown
+        return _FILTERS[self.kind.currentText()](row)
 
     @Slot()
     def _show(self) -> None:
         graph = self.document.graph
         rows = shape_rows(graph, self.document.run) if graph else []
+        bind_rows(rows, self.document.dims)
         unknown, clashes = sum(r.is_unknown for r in rows), sum(bool(r.clash) for r in rows)
         parts = [plural(len(rows), "tensor")]
         parts += [f"{unknown:,} unknown"] if unknown else []
         parts += [plural(clashes, "contradiction")] if clashes else []
         self.summary.setText(" · ".join(parts) if rows else "")
         self.set_rows(rows)
+        self._show_origin()
+
+    @Slot()
+    def _bind(self) -> None:
+        bind_rows(self.model.rows, self.document.dims)
+        self.model.refresh()
+
+    @Slot()
+    def _show_origin(self) -> None:
+        row = self.view.current_row()
+        self.origin.setText(row.origin if isinstance(row, ShapeRow) else "")
+        self.origin.setVisible(bool(self.origin.text()))

@@ -102,7 +102,7 @@ def _part_lengths(call: Call, length: Dim) -> list[Dim]:
 def slice_(call: Call) -> Out:
     """From `starts` to `ends` by `steps` along `axes`; attributes before opset 10, inputs since."""
     shape = call.shape(0)
-    starts, ends, axes, steps = _slice_arguments(call, len(shape))
+    starts, ends, axes, steps = _slice_arguments(call)
     if not len(starts) == len(ends) == len(axes) == len(steps):
         raise ShapeClash(f"starts {starts}, ends {ends}, axes {axes} and steps {steps} differ in length")
     result = list(shape)
@@ -117,7 +117,7 @@ def slice_(call: Call) -> Out:
     return Out(tuple(result), None, value[tuple(cuts)] if value is not None and plain else None)
 
 
-def _slice_arguments(call: Call, rank: int) -> tuple[list[Any], list[Any], list[int], list[Any]]:
+def _slice_arguments(call: Call) -> tuple[list[Any], list[Any], list[int], list[Any]]:
     if call.node.since_version < 10:
         starts: list[Any] = list(call.required_ints("starts"))
         axes = call.optional_ints("axes") or list(range(len(starts)))

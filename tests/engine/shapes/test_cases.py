@@ -14,6 +14,7 @@ from engine.diagnostics import Severity
 from engine.graph.ir import Model, Tensor
 from engine.graph.types import SequenceType, TensorType, format_shape
 from engine.shapes.infer import CODES, infer_shapes
+from engine.shapes.origin import shape_origin
 
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 Dims = Sequence[int | str | None] | None
@@ -462,6 +463,30 @@ def test_inferring_twice_reports_once() -> None:
     model = infer([helper.make_node("MatMul", ["a", "b"], ["y"])], [value("a", [2, 4]), value("b", [5, 4])])
     infer_shapes(model)
     assert codes(model) == ["shape-clash"]
+
+
+# --- where a shape comes from
+
+
+def test_origin_names_rule_inputs_and_constants() -> None:
+    node = helper.make_node("Reshape", ["x", "shape"], ["y"], name="view_12", allowzero=0)
+    model = infer([node], [value("x", ["N", 4])], shape=ints(0, 2, 2))
+    assert shape_origin(tensor(model, "y")).splitlines() == [
+        "by the rule of Reshape, version 14, in 'view_12'",
+        "  input 0: 'x' float32[N, 4]",
+        "  input 1: 'shape' int64[3] = [0, 2, 2]",
+        "  allowzero = 0",
+    ]
+    assert shape_origin(tensor(model, "x")) == "an input, as the file declares it; open dims got names"
+    assert shape_origin(tensor(model, "shape")) == "stored in the file: int64[3]"
+
+
+def test_origin_of_the_unknown_names_where_knowledge_ends() -> None:
+    nodes = [helper.make_node("Nope", ["x"], ["t"], domain="com.acme", name="A"),
+             helper.make_node("Relu", ["t"], ["y"], name="R")]  # fmt: skip
+    lines = shape_origin(tensor(infer(nodes, [value("x", [2])]), "y")).splitlines()
+    assert lines[0] == "by the rule of Relu, version 14, in 'R'"
+    assert lines[-1] == "not known: no shape rule for com.acme::Nope (node 'A')"
 
 
 # --- control flow

@@ -8,7 +8,7 @@ from engine.dims import symbol
 from engine.dtypes import FLOAT32, INT64
 from engine.graph.ir import Graph, Tensor
 from engine.graph.types import SequenceType, TensorType, Type
-from gui.models.shapes import contradiction
+from gui.models.shapes import ShapeRow, bind_rows, contradiction
 
 N = symbol("N")
 
@@ -49,3 +49,14 @@ def test_contradiction(
 ) -> None:
     found = contradiction(tensor(stored, inferred), observed, dims)
     assert found.startswith(words) if words else found == ""
+
+
+def test_dims_are_bound_without_inferring_again() -> None:
+    row = ShapeRow(tensor(None, f32(N, N * 2, 3)))
+    bind_rows([row], {"N": 4})
+    assert (str(row.bound), row.nbytes, row.is_dynamic) == ("float32[4, 8, 3]", 4 * 4 * 8 * 3, True)
+    bind_rows([row], {})
+    assert (row.bound, row.nbytes) == (None, None)
+    fixed = ShapeRow(tensor(None, f32(2, 3)))
+    bind_rows([fixed], {})
+    assert (fixed.nbytes, fixed.is_dynamic) == (24, False)
