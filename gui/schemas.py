@@ -13,19 +13,10 @@ from functools import cache, lru_cache
 import onnx.defs
 
 from engine.graph.ir import Node
-from engine.graph.schemas import default_attributes
+from engine.graph.schemas import default_attributes, schema_of
 
 Schema = onnx.defs.OpSchema
 _VARIADIC = Schema.FormalParameterOption.Variadic
-
-
-@lru_cache(maxsize=1024)
-def schema_of(op_type: str, version: int, domain: str) -> Schema | None:
-    """The standard's schema of an operator in a version; None where it has none."""
-    try:
-        return onnx.defs.get_schema(op_type, version, domain) if version else None
-    except onnx.defs.SchemaError:
-        return None
 
 
 @lru_cache(maxsize=1024)

@@ -7,12 +7,11 @@ from functools import cache
 
 import onnx
 
-from engine import dtypes
 from engine.dtypes import DType
 from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Node, RefAttribute
+from engine.graph.schemas import element_type, schema_of
 
-_NAMES = {"float": "float32", "double": "float64"}
 _OPTION = onnx.defs.OpSchema.FormalParameterOption
 _ENDLESS = 2**31 - 1
 
@@ -64,9 +63,8 @@ def form_of(node: Node) -> Form | None:
 
 @cache
 def _form(op_type: str, version: int, domain: str) -> Form | None:
-    try:
-        schema = onnx.defs.get_schema(op_type, version, domain)
-    except onnx.defs.SchemaError:
+    schema = schema_of(op_type, version, domain)
+    if schema is None:
         return None
     attributes = schema.attributes
     return Form(
@@ -91,19 +89,11 @@ def _formals(parameters: Sequence[onnx.defs.OpSchema.FormalParameter]) -> tuple[
 
 @cache
 def _types(texts: frozenset[str]) -> tuple[frozenset[DType], frozenset[str]]:
-    by_text = {text.replace(" ", ""): _dtype(text) for text in texts}
+    by_text = {text.replace(" ", ""): element_type(text) for text in texts}
     return (
         frozenset(dtype for dtype in by_text.values() if dtype is not None),
         frozenset(text for text, dtype in by_text.items() if dtype is None),
     )
-
-
-def _dtype(text: str) -> DType | None:
-    """The element type of a type text such as ``tensor(float)``; None for texts of other types."""
-    if not text.startswith("tensor("):
-        return None
-    name = text[len("tensor(") : -1]
-    return dtypes.BY_NAME.get(_NAMES.get(name, name))
 
 
 def _at(formals: tuple[Formal, ...], slot: int) -> Formal | None:

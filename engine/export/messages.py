@@ -14,6 +14,7 @@ from engine.export.region import Region
 from engine.graph.data import SparseData, TensorData
 from engine.graph.fusion import FIRST_OVERRIDABLE_IR, data_type
 from engine.graph.ir import AttributeValue, Function, Graph, Model, Node, RefAttribute, Tensor
+from engine.graph.schemas import schema_of
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type
 
 _FUNCTIONS_IR = 8  # the first IR version with model-local functions
@@ -225,9 +226,8 @@ def _attribute_kinds(node: Node) -> dict[str, int]:
     """The types of attributes by the operator's schema, looked up only where a value does not tell them."""
     if all(value != [] and not isinstance(value, RefAttribute) for value in node.attributes.values()):
         return {}
-    try:
-        schema = onnx.defs.get_schema(node.op_type, node.since_version, node.domain)
-    except onnx.defs.SchemaError:
+    schema = schema_of(node.op_type, node.since_version, node.domain)
+    if schema is None:
         return {}
     kinds = AttributeProto.AttributeType
     return {name: kinds.Value(str(a.type).rpartition(".")[2]) for name, a in schema.attributes.items()}

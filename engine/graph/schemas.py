@@ -5,6 +5,11 @@ from functools import cache
 
 import onnx
 
+from engine import dtypes
+from engine.dtypes import DType
+
+Schema = onnx.defs.OpSchema
+
 NEWEST_OPSETS = {
     "": onnx.defs.onnx_opset_version(),
     "ai.onnx.ml": onnx.defs.onnx_ml_opset_version(),
@@ -26,6 +31,14 @@ def canonical_domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
+def schema_of(op_type: str, version: int, domain: str) -> Schema | None:
+    """The standard's schema of an operator under an opset or schema version; None where it has none."""
+    try:
+        return onnx.defs.get_schema(op_type, version, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
 @cache
 def since_version(op_type: str, opset: int, domain: str) -> int:
     """The version of the operator's schema that an opset selects; 0 where an ONNX domain has no such operator.
@@ -34,10 +47,10 @@ def since_version(op_type: str, opset: int, domain: str) -> int:
     """
     if domain not in NEWEST_OPSETS:
         return 1
-    try:
-        return int(onnx.defs.get_schema(op_type, min(max(opset, 1), NEWEST_OPSETS[domain]), domain).since_version)
-    except onnx.defs.SchemaError:
+    schema = schema_of(op_type, min(max(opset, 1), NEWEST_OPSETS[domain]), domain)
+    if schema is None:
         return 1 if domain == "" and op_type in UNRELEASED else 0
+    return int(schema.since_version)
 
 
 def why_unknown(op_type: str, opset: int, domain: str) -> str:
@@ -52,9 +65,8 @@ def why_unknown(op_type: str, opset: int, domain: str) -> str:
 @cache
 def default_attributes(op_type: str, version: int, domain: str) -> dict[str, object]:
     """Values of the attributes that have a default in a schema version, by name; empty where there is no schema."""
-    try:
-        schema = onnx.defs.get_schema(op_type, version, domain)
-    except onnx.defs.SchemaError:
+    schema = schema_of(op_type, version, domain)
+    if schema is None:
         return {}
     found: dict[str, object] = {}
     for name, attribute in schema.attributes.items():
@@ -62,6 +74,17 @@ def default_attributes(op_type: str, version: int, domain: str) -> dict[str, obj
             value = onnx.helper.get_attribute_value(attribute.default_value)
             found[name] = value.decode() if isinstance(value, bytes) else value
     return found
+
+
+_ELEMENT_NAMES = {"float": "float32", "double": "float64"}
+
+
+def element_type(text: str) -> DType | None:
+    """The element type of a schema's type text such as ``tensor(float)``; None for all other texts."""
+    if not text.startswith("tensor("):
+        return None
+    name = text[len("tensor(") : -1]
+    return dtypes.BY_NAME.get(_ELEMENT_NAMES.get(name, name))
 
 
 @cache

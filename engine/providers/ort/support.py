@@ -9,6 +9,7 @@ from typing import Any
 import onnx
 
 from engine.graph.ir import Node, Tensor
+from engine.graph.schemas import schema_of
 from engine.graph.types import OptionalType
 from engine.providers.groups import is_constant_node, with_subgraphs
 
@@ -60,7 +61,7 @@ def _has_kernel(
 ) -> bool:
     if not _NUMPY_LACKS.isdisjoint((*inputs, *outputs)):
         return False
-    schema = _schema(domain, op_type, version)
+    schema = schema_of(op_type, version, domain)
     kernels = (k for k in _kernels().get((domain, op_type), ()) if k.provider in (provider, _CPU))
     if schema is None:  # an operator of its own domains, whose versions and types we do not know
         return any(kernels)
@@ -78,13 +79,6 @@ def _kernels() -> dict[tuple[str, str], list[Any]]:
         domain = "" if kernel.domain == "ai.onnx" else kernel.domain
         found.setdefault((domain, kernel.op_name), []).append(kernel)
     return found
-
-
-def _schema(domain: str, op_type: str, version: int) -> onnx.defs.OpSchema | None:
-    try:
-        return onnx.defs.get_schema(op_type, version, domain)
-    except onnx.defs.SchemaError:
-        return None
 
 
 def _is_for_version(kernel: Any, version: int) -> bool:
