@@ -5,6 +5,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import onnx
 
 from engine.dtypes import DType, from_code
 from engine.errors import UnsupportedError
@@ -16,6 +17,7 @@ _CAST_VERSIONS = (6, 9, 13, 19, 21, 23, 24, 25, 28)
 
 @kernel("Cast", *_CAST_VERSIONS)
 def cast(ctx: KernelContext, x: Array, *, to: int, saturate: int = 1, round_mode: str = "up") -> Array:
+    """Each element in the type with the code `to` of `TensorProto.DataType` (Cast 25)."""
     target = _dtype(to)
     return convert(ctx.xp, x, target.numpy, saturate=bool(saturate), round_mode=round_mode)
 
@@ -23,13 +25,12 @@ def cast(ctx: KernelContext, x: Array, *, to: int, saturate: int = 1, round_mode
 @kernel("Cast", 1)
 def cast_1(ctx: KernelContext, x: Array, *, to: str) -> Array:
     """Version 1 names the target type, such as ``FLOAT``."""
-    import onnx
-
     return convert(ctx.xp, x, _dtype(onnx.TensorProto.DataType.Value(to.upper())).numpy)
 
 
 @kernel("CastLike", 15, 19, 21, 23, 24, 25)
 def cast_like(ctx: KernelContext, x: Array, like: Array, *, saturate: int = 1, round_mode: str = "up") -> Array:
+    """Cast to the element type of `like` (CastLike 25)."""
     return convert(ctx.xp, x, like.dtype, saturate=bool(saturate), round_mode=round_mode)
 
 

@@ -31,7 +31,6 @@ class Style:
 
 PLAIN = Style()
 MUTED = Style("muted")
-MONO = Style("text", mono=True)
 
 
 @dataclass(frozen=True, slots=True)
