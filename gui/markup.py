@@ -68,7 +68,7 @@ def blocks_of(text: str) -> Iterator[Block]:
             yield from paragraph()
             kind = BlockKind.TEXT
         elif line.startswith("    ") and not words:
-            yield Block(BlockKind.CODE, line[4:].rstrip())
+            yield Block(BlockKind.CODE, html.unescape(_TAG.sub("", line[4:])).replace("\xa0", " ").rstrip())
         else:
             words.append(line.strip())
     yield from paragraph()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import onnx.defs
 
@@ -108,13 +108,18 @@ def _types(names: list[str]) -> str:
 
 
 def _versions(schema: Schema) -> Iterator[Block]:
-    others = sorted({
-        s.since_version for s in onnx.defs.get_all_schemas_with_history()
-        if s.name == schema.name and s.domain == schema.domain
-    })  # fmt: skip
+    others = sorted(_all_versions()[schema.domain, schema.name])
     if len(others) > 1:
         yield Block(BlockKind.HEADING, "Versions")
         yield Block(BlockKind.TEXT, ", ".join(f"[{v}]" if v == schema.since_version else str(v) for v in others))
+
+
+@cache
+def _all_versions() -> dict[tuple[str, str], set[int]]:
+    versions: dict[tuple[str, str], set[int]] = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        versions.setdefault((schema.domain, schema.name), set()).add(schema.since_version)
+    return versions
 
 
 def _of_function(function: Function) -> Iterator[Block]:

@@ -36,6 +36,7 @@ class Line:
     badge_color: str = ""
     share: float = 0.0
     tip: str = ""
+    full: str = ""  # the whole value, for copying, where `value` is cut
 
     @property
     def name(self) -> str:

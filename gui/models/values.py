@@ -17,17 +17,17 @@ MAX_ROWS, MAX_COLUMNS = 1_000_000, 4_096  # Qt keeps sizes for each
 
 
 class ValuesModel(QAbstractTableModel):
-    """Shows the last two axes of an array at fixed indices of the others; vectors and scalars in lines of eight."""
+    """Shows an array of two axes; vectors and scalars in lines of eight."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._plane = np.zeros((0, 0))
         self._size: int | None = None  # of a wrapped vector, whose last line may be short
 
-    def set_plane(self, array: np.ndarray | None, fixed: tuple[int, ...] = ()) -> None:
-        """Show `array[fixed]`, which has at most two axes; None shows nothing."""
+    def set_plane(self, plane: np.ndarray | None) -> None:
+        """Show an array of at most two axes; None shows nothing."""
         self.beginResetModel()
-        plane = np.zeros((0, 0)) if array is None else array[fixed]
+        plane = np.zeros((0, 0)) if plane is None else plane
         self._size = plane.size if plane.ndim < 2 else None
         self._plane = plane.reshape(-1) if plane.ndim < 2 else plane
         self.endResetModel()

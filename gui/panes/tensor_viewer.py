@@ -1,21 +1,20 @@
-"""The Tensor pane: the values of a tensor as a table, with their statistics and histogram."""
+"""The Tensor pane: the values of a tensor as a table or a picture, with their statistics and histogram."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
-    QAbstractItemView,
+    QCheckBox,
     QComboBox,
+    QFileDialog,
     QHBoxLayout,
     QLabel,
-    QMenu,
-    QSpinBox,
-    QTableView,
+    QPushButton,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -23,23 +22,22 @@ from PySide6.QtWidgets import (
 from engine.graph.ir import Node, Tensor
 from gui.document import Document
 from gui.errors import explain
-from gui.jobs import Job, Task
+from gui.jobs import Job
 from gui.models.values import ValuesModel
 from gui.schemas import input_name, output_name
-from gui.statistics import Statistics, is_numeric, summarize
+from gui.statistics import Statistics
+from gui.tensor_values import Figures, Loaded, channel_axis, figures_text, image_of, load_value, number_text, save_value
 from gui.text import dtype_text, one_line, shape_text
 from gui.theme import mono_font
+from gui.widgets.bars import Segments
+from gui.widgets.heat_map import HeatMap
 from gui.widgets.histogram import Histogram
+from gui.widgets.slice_bar import SliceBar
 from gui.widgets.tips import plain_tip
+from gui.widgets.values_table import ValuesTable
 
-
-@dataclass(slots=True)
-class _Loaded:
-    """The value of a tensor as arrays: one, or one for each element of a sequence."""
-
-    arrays: list[np.ndarray] = field(default_factory=list)
-    statistics: list[Statistics | None] = field(default_factory=list)
-    note: str = ""
+FILTER = "NumPy array (*.npy);;NumPy archive (*.npz)"
+FORMS = (("table", "Table", "The numbers themselves"), ("picture", "Picture", "A colour for each number"))
 
 
 class TensorPane(QWidget):
@@ -49,10 +47,12 @@ class TensorPane(QWidget):
         super().__init__()
         self._document = document
         self._job: Job | None = None
-        self._loaded = _Loaded()
+        self._loaded = Loaded()
         self._tensors: list[Tensor] = []
         self._shown: Tensor | None = None
+        self.values = ValuesModel(self)
         self._build()
+        self._arrange()
         document.selection_changed.connect(self._selection_changed)
         document.run_changed.connect(self._run_changed)
         self._selection_changed()
@@ -62,36 +62,45 @@ class TensorPane(QWidget):
         self._choice.setAccessibleName("Tensor of the selected node")
         self._choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self._choice.activated.connect(self._choose)
-        self.note = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.note.setProperty("role", "muted")
-        self.figures = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.figures.setProperty("role", "muted")
+        self.note = _muted(wrapped=True)
+        self.figures = _muted(wrapped=True)
         self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.histogram = Histogram()
-        self._extent = QLabel(textFormat=Qt.TextFormat.PlainText)
-        self._extent_end = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self._extent, self._extent_end = _muted(), _muted()
         for label in (self._extent, self._extent_end):
-            label.setProperty("role", "muted")
             label.setFont(mono_font(0.85))
-        self._indices = QHBoxLayout()
-        self._indices.setSpacing(4)
-        self.spinners: list[QSpinBox] = []
-        self.values = ValuesModel(self)
-        self._table = _values_table(self.values)
+        self._extent_end.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.slices = SliceBar()
+        self.slices.changed.connect(self._refresh)
+        self.form = Segments(FORMS, "Show values as")
+        self.form.chosen.connect(self._refresh)
+        self.rgb = QCheckBox("RGB")
+        self.rgb.setToolTip("Three channels as red, green and blue")
+        self.rgb.toggled.connect(self._refresh)
+        self.save_button = QPushButton("Save…", toolTip="Save the values as .npy or .npz (Ctrl+S)")
+        self.save_button.clicked.connect(self.save)
+        self.table = ValuesTable(self.values)
+        self.heat_map = HeatMap()
+        self.heat_map.pointed.connect(self._point)
+        self._under = _muted()
+        self._under.setFont(mono_font(0.85))
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.table)
+        self._pages.addWidget(self.heat_map)
+
+    def _arrange(self) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 8, 0, 0)
         layout.setSpacing(6)
+        bar = (self.form, self.rgb, self._under, self.save_button)
         for widgets in ((self._choice,), (self.note,), (self.histogram,), (self._extent, self._extent_end),
-                        (self.figures,)):  # fmt: skip
+                        (self.figures,), bar, (self.slices,)):  # fmt: skip
             row = QHBoxLayout()
             row.setContentsMargins(12, 0, 12, 0)
             for widget in widgets:
-                row.addWidget(widget)
+                row.addWidget(widget, widget is self._under)
             layout.addLayout(row)
-        self._extent_end.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._indices.setContentsMargins(12, 0, 12, 0)
-        layout.addLayout(self._indices)
-        layout.addWidget(self._table, 1)
+        layout.addWidget(self._pages, 1)
         self._stretch = layout
         layout.addStretch(0)
 
@@ -142,129 +151,121 @@ class TensorPane(QWidget):
             self._job = None
         value = self._value_of(tensor) if tensor is not None else None
         if value is None:
-            self._set_loaded(_Loaded(note=_why_nothing(tensor)))
+            self._set_loaded(Loaded(note=_why_nothing(tensor)))
             return
         self.note.setText("Reading values…")
-        self._job = self._document.jobs.start(lambda task: _load(value, task), self._set_loaded, self._set_failure)
+        self._job = self._document.jobs.start(lambda task: load_value(value, task), self._set_loaded, self._set_failure)
 
     def _set_failure(self, error: Exception) -> None:
-        self._set_loaded(_Loaded(note=explain(error)))
+        self._set_loaded(Loaded(note=explain(error)))
 
-    def _set_loaded(self, loaded: _Loaded) -> None:
+    def _set_loaded(self, loaded: Loaded) -> None:
         self._job = None
         self._loaded = loaded
-        self._make_spinners()
+        if loaded.arrays:
+            self.slices.set_shape(loaded.arrays[0].shape, len(loaded.arrays))
         self._refresh()
 
-    # Showing it
+    @property
+    def spinners(self) -> list[Any]:
+        """The fields of the indices, that of a sequence's element first."""
+        return self.slices.spinners
 
-    def _make_spinners(self) -> None:
-        """One spinner per axis that the table can't show, and one for the elements of a sequence."""
-        while (item := self._indices.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.deleteLater()
-        self.spinners = []
-        arrays = self._loaded.arrays
-        if not arrays:
-            return
-        lengths = [len(arrays)] if len(arrays) > 1 else []
-        lengths += arrays[0].shape[:-2]
-        for axis, length in enumerate(lengths):
-            spinner = QSpinBox(maximum=max(length - 1, 0), wrapping=True)
-            spinner.setAccessibleName(f"Index of axis {axis}")
-            spinner.setToolTip(f"Axis {axis}, 0 to {length - 1}")
-            spinner.valueChanged.connect(self._refresh)
-            self.spinners.append(spinner)
-            self._indices.addWidget(spinner)
-        if lengths:
-            self._indices.insertWidget(0, QLabel("at", textFormat=Qt.TextFormat.PlainText))
-            self._indices.addWidget(QLabel("rows × columns" if arrays[0].ndim > 1 else ""))
-            self._indices.addStretch(1)
+    # Showing it
 
     @Slot()
     def _refresh(self) -> None:
         loaded = self._loaded
-        array, statistics, fixed = self._current()
-        has_values = array is not None
-        self._table.setVisible(has_values and array.size > 0)
-        self._show_statistics(statistics)
-        try:
-            self.values.set_plane(array, fixed)
-        except IndexError:  # elements of a sequence differ in shape, and this one is smaller
-            self.values.set_plane(None)
-        self._table.horizontalHeader().setDefaultSectionSize(_column_width(self._table))
+        array, figures = self._current()
+        has_values = array is not None and array.size > 0
+        self._show_statistics(figures)
+        self._show_values(array, figures)
         note = loaded.note
         if array is not None:
             note = " ".join(filter(None, (_describe(self._shown, array), loaded.note)))
             note += "; the table shows the first part" if self.values.cut else ""
         self.note.setText(note)
         self.note.setToolTip(plain_tip(note))
+        for widget in (self._pages, self.save_button):
+            widget.setVisible(has_values)
+        self.slices.setVisible(has_values and bool(self.spinners or (array is not None and array.ndim > 1)))
         self._stretch.setStretch(self._stretch.count() - 1, 0 if has_values else 1)
 
-    def _show_statistics(self, statistics: Statistics | None) -> None:
+    def _show_statistics(self, figures: Figures | None) -> None:
         """The histogram where there is more than one value to count, and the figures."""
-        has_bars = statistics is not None and statistics.size > 1 and statistics.counts.size > 0
+        has_bars = isinstance(figures, Statistics) and figures.size > 1 and figures.counts.size > 0
         for widget in (self.histogram, self._extent, self._extent_end):
             widget.setVisible(has_bars)
-        self.figures.setVisible(statistics is not None)
-        if statistics is not None:
-            self.figures.setText(figures_text(statistics))
-        if has_bars:
-            self.histogram.set_histogram(statistics.counts, statistics.edges)
-            self._extent.setText(f"{statistics.minimum:.4g}")
-            self._extent_end.setText(f"{statistics.maximum:.4g}")
+        self.figures.setVisible(figures is not None)
+        if figures is not None:
+            self.figures.setText(figures_text(figures))
+        if isinstance(figures, Statistics) and has_bars:
+            self.histogram.set_histogram(figures.counts, figures.edges)
+            self._extent.setText(number_text(figures.minimum))
+            self._extent_end.setText(number_text(figures.maximum))
 
-    def _current(self) -> tuple[np.ndarray | None, Statistics | None, tuple[int, ...]]:
+    def _show_values(self, array: np.ndarray | None, figures: Figures | None) -> None:
+        """The plane that is chosen, as a table or as a picture."""
+        plane = None
+        if array is not None:
+            try:
+                plane = self.slices.plane.of(array)
+            except IndexError:  # elements of a sequence differ in shape, and this one is smaller
+                plane = None
+        has_picture = isinstance(figures, Statistics) and plane is not None and plane.ndim == 2 and plane.size > 1
+        self.form.setVisible(has_picture)
+        is_picture = has_picture and self.form.current == "picture"
+        self.rgb.setVisible(is_picture and array is not None and channel_axis(array.shape) is not None)
+        self._under.setText("")
+        self._pages.setCurrentWidget(self.heat_map if is_picture else self.table)
+        if is_picture:
+            assert isinstance(figures, Statistics)
+            self._draw(array, plane, figures)
+        else:
+            self.table.set_plane(plane)
+
+    def _draw(self, array: np.ndarray, plane: np.ndarray, figures: Statistics) -> None:
+        low, high = float(figures.minimum), float(figures.maximum)
+        if self.rgb.isVisible() and self.rgb.isChecked():
+            before = [spinner.value() for spinner in self.spinners][len(self._loaded.arrays) > 1 :]
+            self.heat_map.set_image(image_of(array, before, low, high))
+        else:
+            self.heat_map.set_plane(np.abs(plane) if figures.magnitudes else plane, low, high)
+
+    @Slot(str)
+    def _point(self, text: str) -> None:
+        self._under.setText(text)
+
+    def _current(self) -> tuple[np.ndarray | None, Figures | None]:
         arrays = self._loaded.arrays
         if not arrays:
-            return None, None, ()
-        places = [spinner.value() for spinner in self.spinners]
-        element = places.pop(0) if len(arrays) > 1 else 0
-        array = arrays[element]
-        return array, self._loaded.statistics[element], tuple(places[: max(array.ndim - 2, 0)])
+            return None, None
+        element = self.slices.element
+        return arrays[element], self._loaded.statistics[element]
+
+    # Out
+
+    @Slot()
+    def save(self) -> None:
+        """Ask for a file and write what is shown there, all of it."""
+        arrays, tensor = self._loaded.arrays, self._shown
+        if not arrays or tensor is None:
+            return
+        name = "".join(c if c.isalnum() or c in "._-" else "_" for c in tensor.name)[:80] or "tensor"
+        folder = Path(self._document.settings.folder)
+        suffix = ".npy" if len(arrays) == 1 else ".npz"
+        path, _ = QFileDialog.getSaveFileName(self, "Save values", str(folder / (name + suffix)), FILTER)
+        if path:
+            self._document.start(
+                f"Writing {Path(path).name}", lambda _task: save_value(path, tensor.name, arrays), None,
+                lambda error: self._document.failed.emit("Could not save the values", explain(error, path)),
+            )  # fmt: skip
 
 
-def _values_table(model: ValuesModel) -> QTableView:
-    table = QTableView()
-    table.setModel(model)
-    table.setAccessibleName("Values")
-    table.setFont(mono_font())
-    table.horizontalHeader().setFont(mono_font(0.85))
-    table.verticalHeader().setFont(mono_font(0.85))
-    table.verticalHeader().setDefaultSectionSize(round(table.fontMetrics().height() * 1.35))
-    table.verticalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-    table.setWordWrap(False)
-    table.setShowGrid(False)
-
-    def copy() -> None:
-        indexes = table.selectedIndexes()
-        lines: dict[int, list[str]] = {}
-        for index in sorted(indexes, key=lambda i: (i.row(), i.column())):
-            lines.setdefault(index.row(), []).append(str(index.data()))
-        QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines.values()))
-
-    def open_menu(position: QPoint) -> None:
-        menu = QMenu(table)
-        menu.addAction("&Copy values", copy)
-        menu.exec(table.viewport().mapToGlobal(position))
-        menu.deleteLater()
-
-    shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), table)
-    shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-    shortcut.activated.connect(copy)
-    table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    table.customContextMenuRequested.connect(open_menu)
-    return table
-
-
-def _column_width(table: QTableView) -> int:
-    """One width for all columns, so that turning an index moves nothing: that of the widest of the first cells."""
-    model = table.model()
-    cells = ((r, c) for r in range(min(model.rowCount(), 16)) for c in range(min(model.columnCount(), 16)))
-    longest = max((len(str(model.index(r, c).data())) for r, c in cells), default=1)
-    return table.fontMetrics().averageCharWidth() * (min(max(longest, 4), 40) + 2)
+def _muted(wrapped: bool = False) -> QLabel:
+    label = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=wrapped)
+    label.setProperty("role", "muted")
+    return label
 
 
 def _why_nothing(tensor: Tensor | None) -> str:
@@ -273,47 +274,6 @@ def _why_nothing(tensor: Tensor | None) -> str:
     return "No value yet: the model has not been run, or the run did not keep this tensor."
 
 
-def _load(value: Any, task: Task) -> _Loaded:
-    """Read a stored value, or take one from a run, and summarize it. Runs away from the GUI thread."""
-    elements, note = _elements(value)
-    loaded = _Loaded(note=note)
-    for element in elements:
-        task.check()
-        array = _to_numpy(element)
-        loaded.arrays.append(array)
-        loaded.statistics.append(summarize(array, task.check) if is_numeric(array) and array.size else None)
-    return loaded
-
-
-def _elements(value: Any) -> tuple[list[Any], str]:
-    """A value as a list of arrays, with a word about what it is unless it is a plain tensor."""
-    if isinstance(value, dict):
-        return [list(value), list(value.values())], "Map: keys at 0, values at 1."
-    if isinstance(value, list | tuple):
-        if value and isinstance(value[0], dict):
-            keys = list(value[0])
-            return [np.array([[element.get(k) for k in keys] for element in value])], f"Maps over {len(keys)} keys."
-        return list(value), f"Sequence of {len(value)}."
-    return [value], ""
-
-
-def _to_numpy(value: Any) -> np.ndarray:
-    if hasattr(value, "array"):
-        value = value.array()
-    if hasattr(value, "get") and not isinstance(value, np.ndarray):  # a device array of CuPy
-        value = value.get()
-    return np.asarray(value)
-
-
 def _describe(tensor: Tensor | None, array: np.ndarray) -> str:
     dtype = tensor.dtype if tensor else None
     return f"{dtype_text(dtype) if dtype else array.dtype} {shape_text(array.shape)}"
-
-
-def figures_text(s: Statistics) -> str:
-    """The statistics in one line."""
-    percent = s.zeros / s.size if s.size else 0
-    return (
-        f"min {s.minimum:.4g} · max {s.maximum:.4g} · mean {s.mean:.4g} · std {s.deviation:.4g} · "
-        f"zeros {percent:.1%} · NaN {s.nans:,} · Inf {s.infinities:,}"
-    )

@@ -89,6 +89,11 @@ class Segments(QWidget):
     def set_current(self, key: str) -> None:
         self._buttons[key].setChecked(True)
 
+    @property
+    def current(self) -> str:
+        """The key of the choice that is made."""
+        return next(key for key, button in self._buttons.items() if button.isChecked())
+
 
 class Breadcrumb(QWidget):
     """Places from outer to inner, the last one being here. `clicked(place)` gives the object of a place."""

@@ -41,9 +41,7 @@ _NO_INDEX = QModelIndex()
 _MARGIN = 14
 _MAX_LABEL = 130
 _TALLEST = 600  # px of a wrapped text; all of it is in the tooltip and what is copied
-_WRAPPED = (
-    Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
-)
+_WRAPPED = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 _SELECTABLE = (LineKind.PAIR, LineKind.COUNT, LineKind.TEXT)
 
 
@@ -264,7 +262,7 @@ class LineList(QListView):
     def _copy_value(self) -> None:
         line = self.currentIndex().data(ITEM_ROLE)
         if isinstance(line, Line):
-            QGuiApplication.clipboard().setText(line.tip or line.value)
+            QGuiApplication.clipboard().setText(line.full or line.value)
 
     def _follow(self, index: QModelIndex) -> None:
         line = index.data(ITEM_ROLE)

@@ -106,12 +106,13 @@ def _cost_lines(costing: Costing) -> Iterator[Line]:
     yield pair("FLOPs", amount(total.flops), tip="Operations on single elements; a multiply-accumulate counts as two")
     read, written = total.bytes_read, total.bytes_written
     if isinstance(read, int) and isinstance(written, int):
-        yield pair("traffic", f"{bytes_text(read)} read, {bytes_text(written)} written",
-                   tip="Sizes of all nodes' inputs and outputs")  # fmt: skip
+        yield pair("traffic", f"{bytes_text(read)} in, {bytes_text(written)} out",
+                   tip="Sizes of all nodes' inputs and of their outputs")  # fmt: skip
     if costing.dims:
-        yield pair("", "for " + ", ".join(f"{name} = {size}" for name, size in list(costing.dims.items())[:8]), MUTED)
+        sizes = ", ".join(f"{name} = {size}" for name, size in list(costing.dims.items())[:8])
+        yield text_line(f"counted for {sizes}", MUTED)
     if total.incomplete:
-        yield pair("", f"{plural(total.incomplete, 'node')} not or not fully counted", MUTED)
+        yield text_line(f"{plural(total.incomplete, 'node')} not or not fully counted", MUTED)
 
 
 def _stored_lines(index: ModelIndex) -> Iterator[Line]:

@@ -113,7 +113,7 @@ def _cost_lines(node: Node, document: Document) -> Iterator[Line]:
     tip = f"MACs {symbolic.macs}\nFLOPs {symbolic.flops}"
     yield pair("FLOPs", f"{amount(cost.flops)}{share}, {amount(cost.macs)} MACs", tip=tip)
     if isinstance(cost.bytes_read, int) and isinstance(cost.bytes_written, int):
-        yield pair("traffic", f"{bytes_text(cost.bytes_read)} read, {bytes_text(cost.bytes_written)} written",
+        yield pair("traffic", f"{bytes_text(cost.bytes_read)} in, {bytes_text(cost.bytes_written)} out",
                    tip=f"{symbolic.bytes_read} bytes read\n{symbolic.bytes_written} bytes written")  # fmt: skip
 
 

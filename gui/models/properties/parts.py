@@ -33,7 +33,7 @@ STRONG = Style(bold=True)
 def pair(label: str, value: str, style: Style = PLAIN, **more: Any) -> Line:
     """A label with a value; the whole value is its tooltip unless `tip` says more."""
     more.setdefault("tip", value)
-    return Line(LineKind.PAIR, label, one_line(value), style, **more)
+    return Line(LineKind.PAIR, label, one_line(value), style, full=value, **more)
 
 
 def heading(text: str) -> Line:
@@ -98,7 +98,7 @@ def metadata_lines(metadata: Mapping[str, str], leave_out: tuple[str, ...] = ())
     if shown:
         yield heading("Metadata")
     for key, value in shown[:MAX_LINES]:
-        yield pair(one_line(key, 60), value)
+        yield pair(one_line(key, 60), value, tip=f"{key}\n{value}")
     if len(shown) > MAX_LINES:
         yield more_line(len(shown) - MAX_LINES)
 

@@ -74,7 +74,7 @@ def _quantization_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
         if one.tensor is not tensor:
             makes = one.tensor.producer is not None and one.tensor.producer.op_type == "QuantizeLinear"
             yield tensor_line("becomes" if makes else "stands in", one.tensor, document.run)
-        yield text_line(describe(one), FACT)
+        yield text_line(describe(one))
         for label, parameter in (("scale", one.scale), ("zero point", one.zero_point)):
             if parameter is not None:
                 yield tensor_line(label, parameter, document.run)
