@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.errors import DeviceError
 from engine.kernels import library
+from engine.kernels.parallel import workers
 from engine.kernels.registry import KernelRegistry
 from engine.providers.base import Availability, ExecutionProvider, TensorAllocator
 from engine.providers.heap import keep_freed_memory
@@ -60,3 +61,4 @@ class CPUProvider(ExecutionProvider):
 
     def run_start(self) -> None:
         keep_freed_memory()
+        workers()  # holds BLAS to one thread from the first run on, whoever computes in it

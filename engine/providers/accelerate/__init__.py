@@ -15,7 +15,7 @@ __all__ = ["AccelerateProvider"]
 
 
 class AccelerateProvider(ExecutionProvider):
-    """vDSP and vForce for elementwise operators, cblas_sgemm for MatMul and Gemm; its tensors are NumPy arrays.
+    """vDSP and vForce for elementwise operators, cblas_sgemm for MatMul, Gemm and Conv; its tensors are NumPy arrays.
 
     Parameters
     ----------

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.kernels.registry import Kernel, KernelContext, kernel, only_dtypes
+from engine.kernels.matmul import product
+from engine.kernels.registry import MICROSOFT, Kernel, KernelContext, kernel, only_dtypes
+from engine.providers.accelerate.convolution import conv_kernel, fused_conv_kernel, sigmoid_kernel, swish_kernel
 from engine.providers.accelerate.vectors import LARGEST, VectorLibrary, is_matrix
 
 SHORTEST_ROW = 64
@@ -29,9 +31,11 @@ def accelerate_kernels(library: VectorLibrary) -> list[Kernel]:
     """The kernels over one loaded library."""
     kernels: list[Kernel] = []
 
-    def declare(op_type: str, *versions: int, inputs: tuple[int, ...], function: Callable[..., Any]) -> None:
+    def declare(
+        op_type: str, *versions: int, inputs: tuple[int, ...], function: Callable[..., Any], domain: str = ""
+    ) -> None:
         accepts = only_dtypes("float32", inputs=inputs)
-        kernel(op_type, *versions, generic=False, accepts=accepts, into=kernels)(function)
+        kernel(op_type, *versions, domain=domain, generic=False, accepts=accepts, into=kernels)(function)
 
     for op_type, (op, fallback) in _BINARY.items():
         declare(op_type, 7, 13, 14, inputs=(0, 1), function=_binary_kernel(library, op, fallback))
@@ -39,6 +43,10 @@ def accelerate_kernels(library: VectorLibrary) -> list[Kernel]:
         declare(op_type, 6, 13, inputs=(0,), function=_unary_kernel(library, name, fallback))
     declare("MatMul", 1, 9, 13, inputs=(0, 1), function=_matmul_kernel(library))
     declare("Gemm", 7, 9, 11, 13, inputs=(0, 1, 2), function=_gemm_kernel(library))
+    declare("Conv", 1, 11, 22, inputs=(0, 1, 2), function=conv_kernel(library))
+    declare("FusedConv", 1, inputs=(0, 1, 2, 3), function=fused_conv_kernel(library), domain=MICROSOFT)
+    declare("Sigmoid", 6, 13, inputs=(0,), function=sigmoid_kernel(library))
+    declare("Swish", 24, inputs=(0,), function=swish_kernel(library))
     return kernels
 
 
@@ -92,7 +100,7 @@ def _matmul_kernel(library: VectorLibrary) -> Callable[..., Any]:
     def matmul(ctx: KernelContext, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Matrix product as `numpy.matmul`, one sgemm per matrix of the broadcast batch; one in all for a 2-D `b`."""
         if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2] or not (a.size and b.size):
-            return np.asarray(np.matmul(a, b))
+            return np.asarray(product(np, a, b))
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         out = np.empty((*batch, a.shape[-2], b.shape[-1]), np.float32)
         if b.ndim == 2 and a.flags.c_contiguous:
@@ -111,7 +119,7 @@ def _product(library: VectorLibrary, a: np.ndarray, b: np.ndarray, out: np.ndarr
     if fits and is_matrix(a) and is_matrix(b):
         library.sgemm(a, b, out)
     else:
-        np.matmul(a, b, out=out)
+        product(np, a, b, out)
 
 
 def _gemm_kernel(library: VectorLibrary) -> Callable[..., Any]:
@@ -134,7 +142,6 @@ def _gemm_kernel(library: VectorLibrary) -> Callable[..., Any]:
         if a.size and b.size and a.shape[1] == b.shape[0] and is_matrix(a) and is_matrix(b):
             library.sgemm(a, b, out, alpha, beta)
             return out
-        product: np.ndarray = np.float32(alpha) * np.matmul(a, b) + np.float32(beta) * out
-        return product
+        return np.asarray(np.float32(alpha) * product(np, a, b) + np.float32(beta) * out)
 
     return gemm

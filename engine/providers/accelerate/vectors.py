@@ -86,14 +86,15 @@ class VectorLibrary:
     def sgemm(self, a: np.ndarray, b: np.ndarray, out: np.ndarray, alpha: float = 1.0, beta: float = 0.0) -> None:
         """`out = alpha · a @ b + beta · out` for matrices [M, K], [K, N], [M, N], none of them empty.
 
-        `a` and `b` may be C-contiguous or the transpose of such a matrix (see `is_matrix`); `out` is C-contiguous.
+        `a` and `b` may be C-contiguous or the transpose of such a matrix (see `is_matrix`); the rows of `out` are
+        contiguous, and may be parts of longer ones.
         """
         (m, k), n = a.shape, b.shape[1]
         a_trans, lda = _storage(a)
         b_trans, ldb = _storage(b)
         self._c["cblas_sgemm"](
             _ROW_MAJOR, a_trans, b_trans, m, n, k, alpha, a.ctypes.data, lda, b.ctypes.data, ldb, beta,
-            out.ctypes.data, n,
+            out.ctypes.data, out.strides[0] // out.itemsize if m > 1 else n,
         )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.kernels.convolution import filter_windows
 from engine.kernels.registry import KernelContext
 from engine.kernels.windows import Windows, windows
 
@@ -99,12 +100,11 @@ def convolution(generic: Function) -> Function:
     def conv(ctx: KernelContext, x: Any, w: Any, b: Any = None, **attributes: Any) -> Any:
         sliding = {k: v for k, v in attributes.items() if k not in ("group", "kernel_shape")}
         group = attributes.get("group", 1)
-        if not (_fits(x) and _fits(w) and group == x.shape[1] > 1 and w.shape[1] == 1 and w.shape[0] % group == 0):
+        depthwise = _fits(x) and _fits(w) and group == x.shape[1] > 1 and w.shape[1] == 1
+        if not depthwise or (b is not None and (not _is_plain(b) or b.shape != w.shape[:1])):
             return generic(ctx, x, w, b, **attributes)
-        slides = windows(x.shape[2:], w.shape[2:], **sliding)
+        slides = filter_windows(x, w, group, attributes.get("kernel_shape"), sliding)  # type: ignore[arg-type]
         y = ctx.xp.empty((x.shape[0], w.shape[0], *slides.out), np.float32)
-        if b is not None and not _is_plain(b):
-            return generic(ctx, x, w, b, **attributes)
         bias = w if b is None else b
         times = w.shape[0] // group
         _launch(ctx.xp, "depthwise", y, (x, w, bias, y), (w.shape[0], times, int(b is not None)), slides)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef long stride_t;
@@ -41,13 +42,19 @@ static int good_pointer(const char *name, const void *p) {
 
 static int overlap(const float *a, length_t an, const float *b, length_t bn) { return a < b + bn && b < a + an; }
 
+/* In place, element by element, is allowed: Apple's functions read each element before they write it. */
+static int clash(const float *a, const float *c, length_t n) { return a != c && overlap(a, n, c, n); }
+
 static int good_vectors(const char *name, const float *a, stride_t ia, const float *b, stride_t ib, const float *c,
                         stride_t ic, length_t n) {
     called(name);
     if (!good_pointer(name, a) || !good_pointer(name, b) || !good_pointer(name, c)) return 0;
     if (ia != 1 || ib != 1 || ic != 1) { complain(name, "stride is not 1"); return 0; }
     if (n == 0 || n > 1ul << 40) { complain(name, "bad length"); return 0; }
-    if (overlap(a, n, c, n) || (b != a && overlap(b, 1, c, n))) { complain(name, "output overlaps an input"); return 0; }
+    if (clash(a, c, n) || (b != a && b != c && overlap(b, 1, c, n))) {
+        complain(name, "output overlaps an input");
+        return 0;
+    }
     return 1;
 }
 
@@ -101,17 +108,21 @@ void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, co
     if (m <= 0 || n <= 0 || k <= 0) { complain(name, "empty matrix"); return; }
     if (!good_pointer(name, a) || !good_pointer(name, b) || !good_pointer(name, c)) return;
     if (lda < (ta == 111 ? k : m) || ldb < (tb == 111 ? n : k) || ldc < n) { complain(name, "ld too small"); return; }
-    if (overlap(a, (length_t)m * k, c, (length_t)m * n) || overlap(b, (length_t)k * n, c, (length_t)m * n)) {
+    length_t written = (length_t)(m - 1) * ldc + n;
+    if (overlap(a, (length_t)m * k, c, written) || overlap(b, (length_t)k * n, c, written)) {
         complain(name, "output overlaps an input");
         return;
     }
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j++) {
-            double sum = 0;
-            for (int p = 0; p < k; p++)
-                sum += (double)(ta == 111 ? a[(size_t)i * lda + p] : a[(size_t)p * lda + i]) *
-                       (tb == 111 ? b[(size_t)p * ldb + j] : b[(size_t)j * ldb + p]);
-            float *out = c + (size_t)i * ldc + j;
-            *out = (float)(alpha * sum + (beta != 0 ? beta * *out : 0));
+    double *row = malloc(n * sizeof *row);
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) row[j] = 0;
+        for (int p = 0; p < k; p++) {
+            double left = ta == 111 ? a[(size_t)i * lda + p] : a[(size_t)p * lda + i];
+            const float *right = tb == 111 ? b + (size_t)p * ldb : b + p;
+            for (int j = 0; j < n; j++) row[j] += left * right[tb == 111 ? (size_t)j : (size_t)j * ldb];
         }
+        float *out = c + (size_t)i * ldc;
+        for (int j = 0; j < n; j++) out[j] = (float)(alpha * row[j] + (beta != 0 ? beta * out[j] : 0));
+    }
+    free(row);
 }

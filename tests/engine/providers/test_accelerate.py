@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine.errors import DeviceError
+from engine.kernels import library
 from engine.kernels.registry import KernelRegistry
 from engine.providers import AccelerateProvider
 from tests.engine.providers.conftest import Standin
@@ -29,6 +30,14 @@ def run(standin: Standin, op_type: str, *inputs: np.ndarray | None, **attributes
     provider.register_kernels(registry)
     node = make_node(op_type, *("float32" for x in inputs if x is not None), **attributes)
     found, refusal = registry.find(node)
+    assert found, refusal
+    return found.function(Context(node), *inputs, **found.bind_attributes(node))
+
+
+def on_cpu(op_type: str, *inputs: np.ndarray | None, **attributes: Any) -> np.ndarray:
+    """The library's kernel for the same."""
+    node = make_node(op_type, *("float32" for x in inputs if x is not None), **attributes)
+    found, refusal = KernelRegistry(library()).find(node)
     assert found, refusal
     return found.function(Context(node), *inputs, **found.bind_attributes(node))
 
@@ -117,6 +126,73 @@ def test_gemm(accelerate: Standin, transposed: tuple[int, int], c: np.ndarray | 
     assert accelerate.calls("cblas_sgemm") == 1
 
 
+SLIDING = [
+    {}, {"strides": [2, 2]}, {"pads": [1, 1, 1, 1]}, {"pads": [0, 1, 2, 1], "strides": [1, 3]},
+    {"dilations": [2, 1]}, {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sliding", SLIDING)
+@pytest.mark.parametrize("group", [1, 2])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_convolution(accelerate: Standin, sliding: dict[str, Any], group: int, with_bias: bool) -> None:
+    x, w, b = floats(2, 4, 9, 8), floats(6, 4 // group, 3, 2), floats(6) if with_bias else None
+    result = run(accelerate, "Conv", x, w, b, group=group, **sliding)
+    np.testing.assert_allclose(result, on_cpu("Conv", x, w, b, group=group, **sliding), rtol=1e-6)
+    assert accelerate.calls("cblas_sgemm") == 2 * group  # one for each image and group
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "calls"),
+    [
+        (floats(2, 4, 5, 6), floats(3, 4, 1, 1), 2),  # pointwise: multiplied where it lies
+        (floats(2, 4, 5, 6).transpose(0, 1, 3, 2), floats(3, 4, 1, 1), 2),
+        (floats(1, 4, 7), floats(3, 4, 3), 1),
+        (floats(1, 2, 5, 6, 4), floats(3, 2, 2, 2, 2), 1),
+        (floats(0, 4, 5, 6), floats(3, 4, 1, 1), 0),
+        (floats(1, 8, 80, 500), floats(2, 8, 5, 5), 8),  # gathered in bands of rows
+    ],
+)
+def test_convolution_of_other_forms(accelerate: Standin, x: np.ndarray, w: np.ndarray, calls: int) -> None:
+    b = floats(len(w))
+    np.testing.assert_allclose(run(accelerate, "Conv", x, w, b), on_cpu("Conv", x, w, b), rtol=1e-6)
+    assert accelerate.calls("cblas_sgemm") == calls
+
+
+def test_depthwise_convolution_is_no_product(accelerate: Standin) -> None:
+    x, w = floats(1, 4, 6, 6), floats(4, 1, 3, 3)
+    np.testing.assert_allclose(run(accelerate, "Conv", x, w, group=4), on_cpu("Conv", x, w, group=4), rtol=1e-6)
+    assert accelerate.calls("cblas_sgemm") == 0
+
+
+@pytest.mark.parametrize("activation", ["Relu", "Sigmoid", "Tanh", "LeakyRelu"])
+def test_fused_convolution(accelerate: Standin, activation: str) -> None:
+    x, w, b = floats(1, 4, 6, 6) - 1.5, floats(3, 4, 3, 3) - np.float32(1.5), floats(3)
+    z = floats(1, 3, 4, 4)
+    attributes: dict[str, Any] = {"activation": activation, "domain": "com.microsoft", "version": 1}
+    if activation == "LeakyRelu":
+        attributes["activation_params"] = [0.1]
+    for more in ([], [z]):
+        kept = [a.copy() for a in (x, w, b, z)]
+        result = run(accelerate, "FusedConv", x, w, b, *more, **attributes)
+        wanted = on_cpu("FusedConv", x, w, b, *more, **attributes)
+        np.testing.assert_allclose(result, wanted, rtol=1e-6, atol=2e-6)
+        for array, before in zip((x, w, b, z), kept):
+            np.testing.assert_array_equal(array, before)
+    assert accelerate.calls("cblas_sgemm") == (0 if activation == "LeakyRelu" else 2)
+
+
+def test_activations(accelerate: Standin) -> None:
+    x = np.linspace(-20, 20, 70, dtype=np.float32).reshape(7, 10)
+    for op_type, attributes, calls in (("Sigmoid", {}, 1), ("Swish", {}, 2), ("Swish", {"alpha": 0.5}, 2)):
+        for value in (x, x.T):
+            wanted = on_cpu(op_type, value, **attributes)
+            np.testing.assert_allclose(run(accelerate, op_type, value, **attributes), wanted, rtol=1e-6, atol=1e-12)
+        assert accelerate.calls("vvexpf") >= calls
+    assert np.isnan(run(accelerate, "Sigmoid", np.float32([np.nan]))[0])
+    assert run(accelerate, "Sigmoid", np.float32([-200, 200])).tolist() == [0, 1]
+
+
 def test_shapes_that_do_not_fit_are_an_error(accelerate: Standin) -> None:
     with pytest.raises(ValueError):
         run(accelerate, "MatMul", floats(3, 4), floats(5, 4))
@@ -138,7 +214,8 @@ def test_inputs_are_left_alone(accelerate: Standin) -> None:
 @pytest.mark.parametrize(
     ("op_type", "inputs", "reason"),
     [("MatMul", ("float16", "float16"), "no float16 MatMul kernel"), ("Add", ("int64", "int64"), "no int64 Add kernel"),
-     ("Conv", ("float32", "float32"), "no kernel for Conv"), ("Exp", (None,), "not known before the run")],
+     ("Conv", ("float16", "float16"), "no float16 Conv kernel"), ("Relu", ("float32",), "no kernel for Relu"),
+     ("Exp", (None,), "not known before the run")],
 )  # fmt: skip
 def test_refusals(accelerate: Standin, op_type: str, inputs: tuple[str | None, ...], reason: str) -> None:
     registry = KernelRegistry()

@@ -196,3 +196,13 @@ def test_a_device_that_cannot_even_be_started(shared: Path) -> None:
     cupy.cuda.Stream = None
     with pytest.raises(CannotRunError, match="CUDA cannot start: CuPy: TypeError"):
         Session(model, [CUDAProvider(cupy)]).run(feeds)
+
+
+def test_blas_is_held_to_one_thread_whoever_computes(shared: Path, accelerate: Standin) -> None:
+    """NumPy's BLAS under another provider's kernels would wait for threads that the CPU's kernels keep busy."""
+    import threadpoolctl
+
+    model, feeds = corpus.load(shared, "gen/mnist_ts")
+    Session(model, [AccelerateProvider(accelerate.path)]).run(feeds)
+    pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    assert {pool["num_threads"] for pool in pools} <= {1}
