@@ -1,1 +1,1 @@
-"""Small widgets that know neither the document nor the engine."""
+"""Widgets that panes are made of. They know no pane; those named `run_…` are parts of the Run and Compare panes."""
