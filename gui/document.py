@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from engine.diagnostics import Diagnostic
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.graph.types import Type
 from engine.opening import open_model
@@ -31,7 +32,8 @@ class RunState:
     """What the last run left behind; every field may be empty, since a run can be stopped or fail half way.
 
     `node_ms` is the median per node, `values` the tensors that were kept, `observed` the types they had. `disagreement`
-    is each node's largest relative difference against the CPU, `feeds` what both sides were fed.
+    is each node's largest relative difference against the CPU, `feeds` what both sides were fed. `mismatches` are the
+    tensors that came out otherwise than inferred.
     """
 
     comparison: Any = None
@@ -44,6 +46,7 @@ class RunState:
     dims: dict[str, int] = field(default_factory=dict)
     partial: bool = False
     feeds: dict[str, Any] = field(default_factory=dict)
+    mismatches: list[Diagnostic] = field(default_factory=list)
 
 
 class Document(QObject):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel
 
+from engine.diagnostics import Diagnostic
 from engine.graph.ir import Node, Tensor
 from gui.document import Document
 from gui.models.problems import COLUMNS, ProblemRow, problem_rows
@@ -15,7 +16,7 @@ from gui.text import plural
 
 
 class ProblemsPane(TablePane):
-    """Diagnostics, errors first; picking one selects its place and says what to do about it.
+    """Findings of the model and its last run, errors first; picking one selects its place and says what to do.
 
     Of a code with very many, the first are shown and a row that stands for the others until it is picked; the filter
     looks at all. `count_changed(n)` says how many there are.
@@ -26,6 +27,7 @@ class ProblemsPane(TablePane):
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Problems")
         self._opened: set[str] = set()  # codes that are listed to the end
+        self._mismatches: list[Diagnostic] = []  # of the last run
         self.view.set_widths(13, 90, 26, 20, stretch=1)
         self.advice = QLabel()
         self.advice.setTextFormat(Qt.TextFormat.PlainText)
@@ -38,6 +40,7 @@ class ProblemsPane(TablePane):
         self.view.selectionModel().currentRowChanged.connect(self._show_advice)
         self.view.picked.connect(self._open_group)
         document.problems_changed.connect(self._show)
+        document.run_changed.connect(self._run_changed)
         self._show()
 
     def items_of(self, row: ProblemRow) -> Iterable[Node | Tensor]:
@@ -59,7 +62,8 @@ class ProblemsPane(TablePane):
     @Slot()
     def _show(self) -> None:
         document = self.document
-        rows = problem_rows(document.model.diagnostics, document.index) if document.model and document.index else []
+        found = [*(document.model.diagnostics if document.model else ()), *self._mismatches]
+        rows = problem_rows(found, document.index) if document.index else []
         count = sum(not row.more for row in rows)
         self._opened = set()
         self.set_rows(rows)
@@ -67,6 +71,15 @@ class ProblemsPane(TablePane):
         self.summary.setText(plural(count, "problem") if rows else "No problems found")
         self.count_changed.emit(count)
         self._show_advice()
+
+    @Slot()
+    def _run_changed(self) -> None:
+        """Show what the run made otherwise than inferred, and forget what the run before it did."""
+        run = self.document.run
+        mismatches = run.mismatches if run else []
+        if mismatches != self._mismatches:
+            self._mismatches = mismatches
+            self._show()
 
     @Slot(object)
     def _open_group(self, row: ProblemRow) -> None:

@@ -10,12 +10,13 @@ import numpy as np
 from engine import dtypes
 from engine.compare import Comparison, TensorAgreement, compare
 from engine.errors import EngineError, NodeError
-from engine.feeds import make_feeds
+from engine.feeds import bound_dims, make_feeds
 from engine.graph.ir import Model, Node, Tensor
 from engine.graph.types import SequenceType, TensorType, Type
 from engine.providers import ExecutionProvider, provider_named
 from engine.session import Keep, Observer, RunResult, Session
 from engine.session.stepping import parse_feedback, run_steps
+from engine.shapes.observed import check_observed
 from gui.document import RunState
 from gui.jobs import Task
 from gui.running.plan import RunPlan
@@ -73,7 +74,9 @@ def execute(model: Model, plan: RunPlan, task: Task) -> RunState:
         )  # fmt: skip
     except NodeError as error:
         raise PartialRun(error, _trace(model, plan, providers, feeds, observer)) from error
-    return _state(comparison, plan, feeds)
+    state = _state(comparison, plan, feeds)
+    state.mismatches = check_observed(model, state.values, bound_dims(model, feeds))
+    return state
 
 
 def _advance(

@@ -104,6 +104,25 @@ def test_a_run_fills_the_panes(
     assert shapes.model.rowCount() > 0
 
 
+def test_what_a_run_makes_otherwise_than_inferred_is_a_problem(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
+) -> None:
+    """The inferred shape is planted wrong: the run says so, and the next one, with it mended, no more."""
+    open_model(SAMPLE)
+    problems = window.docks["problems"].widget()
+    before = problems.model.rowCount()
+    output = window.document.model.graph.outputs[0]
+    right = output.inferred_type
+    output.inferred_type = TensorType(output.dtype, (77,))
+    run(qtbot, run_pane)
+    (found,) = [row for row in problems.model.shown if row.diagnostic.code == "observed-mismatch"]
+    assert found.item is output.producer
+    assert "[77]" in found.message
+    output.inferred_type = right
+    run(qtbot, run_pane)
+    assert problems.model.rowCount() == before
+
+
 def test_times_colour_the_canvas(qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane) -> None:
     open_model(SAMPLE)
     run(qtbot, run_pane)
