@@ -87,7 +87,7 @@ def feeds_of(name: str, model: Model, sizes: dict[str, int]) -> dict[str, Any]:
         elif rank == 0 and tensor.name in wishes.get("value", {}):
             given[tensor.name] = np.asarray(wishes["value"][tensor.name], tensor.dtype and tensor.dtype.numpy)
         elif tensor.dtype is not None and tensor.dtype.kind in ("int", "uint") and rank:
-            specs[tensor.name] = InputSpec.parse("integers:0:3")
+            specs[tensor.name] = InputSpec.parse("integers:0:2")
     return make_feeds(model, sizes, specs, given=given)
 
 
