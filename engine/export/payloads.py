@@ -22,7 +22,7 @@ class Packed:
         return self.data.nbytes
 
     def chunks(self) -> Iterator[bytes]:
-        yield pack(self.data.read(), self.data.dtype)
+        yield pack(self.data.fetch(), self.data.dtype)
 
 
 Payload = Range | Packed

@@ -12,6 +12,7 @@ from engine.errors import DataError
 from engine.graph.storage import Range
 
 MOST_ELEMENTS = 1 << 62
+MOST_DENSE_BYTES = 1 << 32  # of a sparse tensor, which says in a few bytes that it is large
 
 
 def count_elements(dims: tuple[int, ...]) -> int:
@@ -47,15 +48,19 @@ class TensorData:
         DataError: the stored bytes cannot be had; the message names the tensor and the reason.
         """
         if self._array is None:
-            if self.problem:
-                raise DataError(self.problem, self.problem_code)
-            try:
-                array = self.read()
-            except ValueError as error:  # dims beyond what NumPy can make: 65 of them, or 0 times 2^62
-                raise DataError(f"tensor {self.name!r}: {error}") from error
+            array = self.fetch()
             array.flags.writeable = False
             self._array = array
         return self._array
+
+    def fetch(self) -> np.ndarray:
+        """The value, read anew and not kept; otherwise as `array`."""
+        if self.problem:
+            raise DataError(self.problem, self.problem_code)
+        try:
+            return self.read()
+        except ValueError as error:  # dims beyond what NumPy can make: 65 of them, or 0 times 2^62
+            raise DataError(f"tensor {self.name!r}: {error}") from error
 
     @property
     def size(self) -> int:
@@ -101,15 +106,18 @@ class SparseData:
 
         Raises
         ------
-        DataError: values or indices cannot be read, or an index lies outside `dims`.
+        DataError: values or indices cannot be read or do not fit `dims`, or the dense value would be larger than
+            `MOST_DENSE_BYTES`.
         """
         values, indices = self.values.array(), self.indices.array()
-        dense = np.zeros(self.dims, self.dtype.numpy)
+        if self.size * self.dtype.numpy.itemsize > MOST_DENSE_BYTES:
+            raise DataError(f"sparse tensor {self.name!r}: {self.size:,} elements are too many to be made dense")
         try:
+            dense = np.zeros(self.dims, self.dtype.numpy)
             if indices.ndim == 2:
                 dense[tuple(indices.T)] = values
             else:
                 dense.reshape(-1)[indices] = values
-        except IndexError as error:
-            raise DataError(f"sparse tensor {self.name!r}: an index lies outside its shape {self.dims}") from error
+        except (IndexError, ValueError, TypeError) as error:
+            raise DataError(f"sparse tensor {self.name!r}: {error}") from error
         return dense

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from engine import load, load_model_proto
+from engine import export, load, load_model_proto
 from engine.errors import DataError, ModelFormatError
 from engine.graph.ir import Model, Tensor, ValueSource
 
@@ -283,6 +283,36 @@ class TestExternalData:
         file.unlink()
         with pytest.raises(DataError, match="cannot read"):
             data.array()
+
+
+@pytest.mark.parametrize(
+    ("values", "indices", "dims"),
+    [([1], [9], [4, 2]), ([1, 2], [0, 1, 2], [4, 2]), ([1], [0], [1 << 20, 1 << 20]), ([1], [0], [-1, 2]),
+     ([1], [0], [1] * 70)],
+)  # fmt: skip
+def test_a_sparse_tensor_that_cannot_be_made_dense_is_refused(
+    values: list[float], indices: list[int], dims: list[int]
+) -> None:
+    sparse = onnx.SparseTensorProto(dims=dims)
+    sparse.values.CopyFrom(numpy_helper.from_array(np.array(values, np.float32), "s"))
+    sparse.indices.CopyFrom(numpy_helper.from_array(np.array(indices, np.int64)))
+    graph = helper.make_graph([], "g", [], [])
+    graph.sparse_initializer.append(sparse)
+    data = tensor(load_model_proto(helper.make_model(graph)), "s").data
+    assert data is not None
+    with pytest.raises(DataError, match="'s'"):
+        data.array()
+
+
+@pytest.mark.parametrize("dims", [[1] * 5000, [0, 1 << 62, 1 << 62]])
+def test_dims_that_no_array_can_have_are_refused(dims: list[int], tmp_path: Path) -> None:
+    stored = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=dims, float_data=[1.0] * (0 not in dims))
+    model = load_model_proto(helper.make_model(helper.make_graph([], "g", [], [], [stored])))
+    data = tensor(model, "w").data
+    assert data is not None
+    for read in (data.array, data.fetch, lambda: export(model, tmp_path / "m.onnx")):
+        with pytest.raises(DataError, match="'w'"):
+            read()
 
 
 class TestBombs:
