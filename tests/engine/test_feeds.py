@@ -280,3 +280,75 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
         feeds.load_feeds(tmp_path / "none.npz")
     with pytest.raises(InputError, match=r"folder without input_0\.pb"):
         feeds.load_feeds(tmp_path)
+
+
+def test_a_row_of_numbers() -> None:
+    model = model_of(tensor("x", [2, 3], TensorProto.INT64))
+    for text, values in (("arange", [0, 1, 2, 3, 4, 5]), ("arange:3", [3, 4, 5, 6, 7, 8]),
+                         ("arange:1:2", [1, 3, 5, 7, 9, 11])):  # fmt: skip
+        spec = InputSpec.parse(text)
+        assert str(spec) == text
+        assert feeds.make_feeds(model, {}, {"x": spec})["x"].reshape(-1).tolist() == values
+
+
+def test_tokens_stay_inside_the_table_they_index() -> None:
+    table = numpy_helper.from_array(np.zeros((5, 2), np.float32), "table")
+    look_up = helper.make_node("Gather", ["table", "ids"], ["rows"])
+    model = model_of(tensor("ids", [400], TensorProto.INT64), nodes=(look_up,), initializers=(table,))
+    assert set(feeds.make_feeds(model, {}, {"ids": InputSpec.parse("tokens")})["ids"].tolist()) == set(range(5))
+    assert set(feeds.make_feeds(model, {}, {"ids": InputSpec.parse("tokens:3")})["ids"].tolist()) == set(range(3))
+    assert [str(InputSpec.parse(text)) for text in ("tokens", "tokens:3")] == ["tokens", "tokens:3"]
+    unbound = feeds.make_feeds(model_of(tensor("x", [400], TensorProto.INT64)), {}, {"x": InputSpec.parse("tokens")})
+    assert 5 < unbound["x"].max() < 1000
+
+
+def picture(path: Path, mode: str = "RGB") -> Path:
+    """Red above blue, 2 by 2."""
+    image_module = pytest.importorskip("PIL.Image")
+    image_module.fromarray(np.uint8([[[255, 0, 0]] * 2, [[0, 0, 255]] * 2])).convert(mode).save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("shape", "scaling", "dtype", "red"),
+    [
+        ([1, 3, 2, 2], "", TensorProto.FLOAT, 1.0),
+        ([1, 3, 2, 2], ":255", TensorProto.FLOAT, 255.0),
+        ([1, 3, 2, 2], ":signed", TensorProto.FLOAT, 1.0),
+        ([1, 3, 2, 2], ":imagenet", TensorProto.FLOAT, (1 - 0.485) / 0.229),
+        ([3, 2, 2], "", TensorProto.FLOAT16, 1.0),
+        ([1, 2, 2, 3], "", TensorProto.UINT8, 255),
+    ],
+)
+def test_pictures(tmp_path: Path, shape: list[int], scaling: str, dtype: int, red: float) -> None:
+    path = picture(tmp_path / "p.png")
+    spec = InputSpec.parse(f"{path}{scaling}")
+    assert str(spec) == f"{path}{scaling}"
+    array = feeds.make_feeds(model_of(tensor("x", shape, dtype)), {}, {"x": spec})["x"]
+    assert list(array.shape) == shape
+    first = array.reshape(shape[-3:]) if len(shape) == 3 else array[0]
+    channels_first = first if shape[-1] != 3 else first.transpose(2, 0, 1)
+    assert channels_first[0, 0, 0] == pytest.approx(red, rel=1e-3)
+    assert channels_first[0, 0, 0] > channels_first[0, 1, 1]  # red above
+    assert channels_first[2, 1, 1] > channels_first[2, 0, 0]  # blue below
+
+
+def test_a_picture_is_resized_and_made_grey(tmp_path: Path) -> None:
+    spec = InputSpec.parse(str(picture(tmp_path / "p.png")))
+    array = feeds.make_feeds(model_of(tensor("x", [2, 1, 8, 6])), {}, {"x": spec})["x"]
+    assert array.shape == (2, 1, 8, 6)
+    np.testing.assert_array_equal(array[0], array[1])
+    assert array[0, 0, 0, 0] == pytest.approx(0.299, abs=0.01)  # the luma of red
+
+
+@pytest.mark.parametrize(
+    ("shape", "text", "message"),
+    [([2, 5, 7], "{}", "does not hold pictures"), ([1, 3, 2, 2], "{}:nonsense", "scales no pixels"),
+     ([1, 1, 2, 2], "{}:imagenet", "for three"), ([1, 3, 2, 2], "nowhere.png", "does not exist"),
+     ([1, 3, 2, 2], "{}.jpg", "no picture that can be read")],
+)  # fmt: skip
+def test_pictures_that_do_not_fit(tmp_path: Path, shape: list[int], text: str, message: str) -> None:
+    path = picture(tmp_path / "p.png")
+    (tmp_path / "p.png.jpg").write_bytes(b"nonsense")
+    with pytest.raises(InputError, match=message):
+        feeds.make_feeds(model_of(tensor("x", shape)), {}, {"x": InputSpec.parse(text.format(path))})
