@@ -35,9 +35,23 @@ def _along_channels(vector: Any, rank: int) -> Any:
 
 def _inference(xp: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, epsilon: float) -> Any:
     factor = scale / xp.sqrt(variance + epsilon)
-    y = x * factor
+    y = wide(x) * factor
     y += bias - mean * factor
-    return y
+    return y.astype(x.dtype, copy=False)
+
+
+def _training(
+    xp: Any, x: Any, scale: Any, bias: Any, given: tuple[Any, Any], axes: tuple[int, ...], epsilon: float,
+    momentum: float,
+) -> tuple[Any, list[Any], list[Any]]:  # fmt: skip
+    """x normalised by its own mean and variance, the `given` ones moved towards them, and these themselves."""
+    x_wide = wide(x)
+    y, mean, _ = standardized(xp, x_wide, axes, epsilon)
+    batch = [mean, x_wide.var(axis=axes)]
+    running = [
+        (old * momentum + new.reshape(old.shape) * (1 - momentum)).astype(old.dtype) for old, new in zip(given, batch)
+    ]
+    return (y * scale + bias).astype(x.dtype, copy=False), running, batch
 
 
 @kernel("BatchNormalization", 14, 15)
@@ -61,12 +75,10 @@ def batch_normalization(
     rank = max(x.ndim, 2)
     factor, shift, given_mean, given_variance = (_along_channels(wide(v), rank) for v in (scale, bias, mean, variance))
     if not training_mode:
-        y = _inference(ctx.xp, wide(x), factor, shift, given_mean, given_variance, epsilon)
-        return y.astype(x.dtype, copy=False)
+        return _inference(ctx.xp, x, factor, shift, given_mean, given_variance, epsilon)
     axes = (0, *range(2, x.ndim))
-    y, batch_mean, batch_variance = _training(ctx.xp, wide(x), factor, shift, axes, epsilon)
-    running = (_blend(old, new, momentum) for old, new in ((mean, batch_mean), (variance, batch_variance)))
-    return y.astype(x.dtype, copy=False), *running
+    y, running, _ = _training(ctx.xp, x, factor, shift, (mean, variance), axes, epsilon, momentum)
+    return y, *running
 
 
 @kernel("BatchNormalization", 1, 6, 7, 9)
@@ -94,21 +106,10 @@ def batch_normalization_by_outputs(
         shape, axes = x.shape[1:], (0,)
     factor, shift, given_mean, given_variance = (wide(v).reshape(shape) for v in (scale, bias, mean, variance))
     if is_test or not any(tensor is not None for tensor in ctx.node.outputs[1:]):
-        y = _inference(ctx.xp, wide(x), factor, shift, given_mean, given_variance, epsilon)
-        return y.astype(x.dtype, copy=False)
-    y, batch_mean, batch_variance = _training(ctx.xp, wide(x), factor, shift, axes, epsilon)
-    running = [_blend(old, new, momentum) for old, new in ((mean, batch_mean), (variance, batch_variance))]
-    saved = [v.reshape(mean.shape).astype(mean.dtype, copy=False) for v in (batch_mean, batch_variance)]
-    return y.astype(x.dtype, copy=False), *running, *saved
-
-
-def _training(xp: Any, x: Any, scale: Any, bias: Any, axes: tuple[int, ...], epsilon: float) -> tuple[Any, Any, Any]:
-    y, mean, _ = standardized(xp, x, axes, epsilon)
-    return y * scale + bias, mean, x.var(axis=axes)
-
-
-def _blend(old: Any, new: Any, momentum: float) -> Any:
-    return (old * momentum + new.reshape(old.shape) * (1 - momentum)).astype(old.dtype)
+        return _inference(ctx.xp, x, factor, shift, given_mean, given_variance, epsilon)
+    y, running, batch = _training(ctx.xp, x, factor, shift, (mean, variance), axes, epsilon, momentum)
+    saved = [v.reshape(mean.shape).astype(mean.dtype, copy=False) for v in batch]
+    return y, *running, *saved
 
 
 @kernel("InstanceNormalization", 1, 6, 22)
