@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 from gui.command import Command, has_model
 from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
+from gui.model_commands import COMPARE_COMMANDS
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
@@ -33,6 +34,7 @@ COMMANDS = (
     Command("open_new", "File", "Open in &New Window…", lambda w: w.open_dialog(new_window=True), ["Ctrl+Shift+O"]),
     Command("sample", "File", "Open &Sample", lambda w: w.open_sample()),
     Command("reload", "File", "&Reload", lambda w: w.document.reload(), ["Ctrl+R"], has_model),
+    *COMPARE_COMMANDS,
     Command("save_values", "File", "&Save Tensor…", lambda w: w.save_values(), [Key.Save],
             lambda w: w.document.selection is not None, separated=True),
     *EXPORT_COMMANDS,

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from gui.document import Document
+from gui.panes.changes import ChangesPane
 from gui.panes.compare import ComparePane
 from gui.panes.documentation import DocumentationPane
 from gui.panes.find import FindPane
@@ -39,6 +40,7 @@ class PaneSpec:
     title: str
     area: Qt.DockWidgetArea
     make: Callable[[Document], QWidget]
+    shown: bool = True  # at first; others wait until they have something to say
 
 
 PANES = (
@@ -53,6 +55,7 @@ PANES = (
     PaneSpec("run", "Run", BOTTOM, RunPane),
     PaneSpec("timings", "Timings", BOTTOM, TimingsPane),
     PaneSpec("compare", "Compare", BOTTOM, ComparePane),
+    PaneSpec("changes", "Changes", BOTTOM, ChangesPane, shown=False),
 )
 
 
@@ -89,7 +92,7 @@ def arrange(window: QMainWindow, docks: dict[str, QDockWidget]) -> None:
         front = fronts.setdefault(spec.area, dock)
         if front is not dock:
             window.tabifyDockWidget(front, dock)
-        dock.show()
+        dock.setVisible(spec.shown)
     for dock in fronts.values():
         dock.raise_()
     widths = [fronts[LEFT], fronts[RIGHT]]

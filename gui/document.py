@@ -17,6 +17,7 @@ from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.graph.types import Type
 from engine.opening import open_model
 from gui.costing import Costing
+from gui.differ import Differ
 from gui.errors import explain
 from gui.finder import Finder
 from gui.history import History, Place
@@ -50,7 +51,8 @@ class RunState:
 
 
 class Document(QObject):
-    """One model and what is being looked at. `finder` searches it, `costing` counts what it costs.
+    """One model and what is being looked at. `finder` searches it, `costing` counts what it costs, `differ` holds it
+    against another one.
 
     Signals: `opening()`, `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
     `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
@@ -87,6 +89,7 @@ class Document(QObject):
         self.jobs = JobRunner(self)
         self.finder = Finder(self)
         self.costing = Costing(self)
+        self.differ = Differ(self)
         self._history = History()
         self._foreground: list[Job] = []
         self._loading: Job | None = None

@@ -123,6 +123,7 @@ class MainWindow(QMainWindow):
             signal.connect(self._refresh)
         document.finder.found.connect(self._show_matches)
         document.find_requested.connect(self._find)
+        document.differ.changed.connect(self._show_changes)
         self.search.list_wanted.connect(self.list_matches)
         self.toolbar.colors.chosen.connect(self.set_color_mode)
         self.toolbar.theme.clicked.connect(self.toggle_theme)
@@ -300,6 +301,19 @@ class MainWindow(QMainWindow):
         items = self.document.finder.items
         self.canvas.highlight(items)
         self.docks["find"].setWindowTitle(f"Find  {len(items):,}" if items else "Find")
+
+    def compare_dialog(self) -> None:
+        """Ask for another model and list what differs."""
+        path, _ = QFileDialog.getOpenFileName(self, "Compare with a model", self.settings.folder, FILTER)
+        if path:
+            self.document.differ.compare_with(path)
+
+    @Slot()
+    def _show_changes(self) -> None:
+        found = self.document.differ.found
+        if found is not None:
+            self.docks["changes"].show()
+            self.docks["changes"].raise_()
 
     def save_values(self) -> None:
         """Write the values that the Tensor pane shows."""

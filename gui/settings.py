@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
-STATE_VERSION = 2  # of the dock layout; raise it when docks are added or renamed
+STATE_VERSION = 3  # of the dock layout; raise it when docks are added or renamed
 MAX_RECENT = 10
 MAX_REMEMBERED = 50  # models whose inputs are remembered
 

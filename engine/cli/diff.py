@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from engine.cli.output import escape, heading, print_json, print_table
 from engine.diagnostics import counted
-from engine.diff import ModelDiff, ValueDifference, WeightPair, diff
+from engine.diff import ModelDiff, WeightPair, diff
 from engine.diff.fields import type_text
 from engine.graph.ir import Node
 from engine.opening import open_model
@@ -77,15 +77,5 @@ def _changes(found: ModelDiff) -> Iterable[tuple[object, ...]]:
 
 def _weight(pair: WeightPair) -> tuple[object, ...]:
     words = "; ".join(f"{c.what} {c.before or '-'} → {c.after or '-'}" for c in pair.changes)
-    return pair.after.qualified_name, words or difference_text(pair.difference)
-
-
-def difference_text(apart: ValueDifference | None) -> str:
-    """How far two values are apart, in a line."""
-    if apart is None:
-        return "not compared"
-    if apart.reason:
-        return apart.reason
-    relative = f", {apart.relative:.2%} of its size" if apart.relative is not None else ""
-    odd = f", {apart.nonfinite} not finite on one side" if apart.nonfinite else ""
-    return f"{apart.changed} of {counted(apart.size, 'element')} differ, by {apart.max_abs:.3g} at most{relative}{odd}"
+    apart = pair.difference.in_words() if pair.difference is not None else "not compared"
+    return pair.after.qualified_name, words or apart

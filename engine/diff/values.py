@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.diagnostics import counted
 from engine.errors import DataError
 from engine.graph.data import SparseData, TensorData
 
@@ -40,6 +41,15 @@ class ValueDifference:
     def equal(self) -> bool:
         """Whether all elements are the same."""
         return not self.changed and not self.reason
+
+    def in_words(self) -> str:
+        """How far the two are apart, in a line."""
+        if self.reason:
+            return self.reason
+        relative = f", {self.relative:.2%} of its size" if self.relative is not None else ""
+        odd = f", {self.nonfinite} not finite on one side" if self.nonfinite else ""
+        most = f", by {self.max_abs:.3g} at most" if self.max_abs else ""
+        return f"{self.changed} of {counted(self.size, 'element')} differ{most}{relative}{odd}"
 
     def to_json(self) -> dict[str, Any]:
         """Its fields as JSON has them."""

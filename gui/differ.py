@@ -1,0 +1,76 @@
+"""The other model that the document's one is held against, and what differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from engine.diff import ModelDiff, diff
+from engine.graph.ir import Model
+from engine.opening import open_model
+from gui.errors import explain
+from gui.jobs import Job, Task
+
+if TYPE_CHECKING:
+    from gui.document import Document
+
+
+class Differ(QObject):
+    """Opens another model and compares it, in a job; `changed()` says that `found` is another, or None.
+
+    The other model is what was before, the document's what is after.
+    """
+
+    changed = Signal()
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self._document = document
+        self.path = ""
+        self.found: ModelDiff | None = None
+        self._job: Job | None = None
+        document.model_changed.connect(self._again)
+
+    def compare_with(self, path: str | Path) -> None:
+        """Hold the document's model against the one at `path`; ends in `changed`, or in the document's `failed`."""
+        model = self._document.model
+        if model is None:
+            return
+        if self._job is not None:
+            self._job.cancel()
+        path = str(path)
+        self.path = path
+
+        def failed(error: Exception) -> None:
+            self._document.failed.emit(f"Could not compare with {Path(path).name or path}", explain(error, path))
+            self._set(None)
+
+        text = f"Comparing with {Path(path).name}"
+        self._job = self._document.start(text, lambda task: _compared(path, model, task), self._set, failed)
+
+    def _set(self, found: ModelDiff | None) -> None:
+        self._job = None
+        self.found = found
+        if found is None:
+            self.path = ""
+        self.changed.emit()
+
+    @Slot()
+    def _again(self) -> None:
+        """Another model, or the same read anew: what was found is of one that is gone."""
+        path, had = self.path, self.found
+        if self._job is not None:
+            self._job.cancel()
+        self._set(None)
+        if had is not None and had.after.path == self._document.path:
+            self.compare_with(path)
+
+
+def _compared(path: str, model: Model, task: Task) -> ModelDiff:
+    def report(phase: str, done: int, total: int) -> None:
+        task.check()
+        task.report(f"{phase}: {Path(path).name}", done, total + 1)
+
+    return diff(open_model(path, report), model, report=report)

@@ -1,0 +1,82 @@
+"""The Changes pane: what differs between the model shown and another one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QComboBox
+
+from engine.diff import ModelDiff
+from engine.graph.ir import Node, Tensor
+from gui.document import Document
+from gui.models.changes import COLUMNS, KINDS, ChangeRow, change_rows
+from gui.table_pane import TablePane
+from gui.text import one_line, plural
+
+ALL = "All differences"
+
+
+class ChangesPane(TablePane):
+    """Differences, one a line; picking one selects its node or tensor, for a removed node what stood before it."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, COLUMNS, "Changes")
+        self.kind = QComboBox()
+        self.kind.setAccessibleName("Kind of difference")
+        self.kind.currentIndexChanged.connect(self.apply_filter)
+        self.top.insertWidget(0, self.kind)
+        self.view.set_widths(14, 40, 20, 28, 28, stretch=4)
+        document.differ.changed.connect(self._show)
+        self._show()
+
+    def items_of(self, row: ChangeRow) -> Iterable[Node | Tensor]:
+        item = row.item or self._nearest(row)
+        return (item,) if item is not None else ()
+
+    def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
+        yield item
+
+    def accepts(self, row: ChangeRow) -> bool:
+        chosen = self.kind.currentData()
+        return not chosen or row.kind == chosen
+
+    def _nearest(self, row: ChangeRow) -> Node | Tensor | None:
+        """For a removed node: the counterpart of the nearest node before it that has one."""
+        node = row.other if isinstance(row.other, Node) else None
+        seen: set[Node] = set()
+        while node is not None and node not in seen:
+            seen.add(node)
+            if node in self._counterparts:
+                return self._counterparts[node]
+            node = next((t.producer for t in node.inputs if t is not None and t.producer is not None), None)
+        return None
+
+    @Slot()
+    def _show(self) -> None:
+        found = self.document.differ.found
+        rows = change_rows(found) if found is not None else []
+        self._counterparts = {pair.before: pair.after for pair in found.pairs} if found is not None else {}
+        counts = Counter(row.kind for row in rows)
+        self.kind.blockSignals(True)
+        self.kind.clear()
+        self.kind.addItem(f"{ALL} ({len(rows):,})", "")
+        for kind, (title, _role) in KINDS.items():
+            if counts[kind]:
+                self.kind.addItem(f"{title} ({counts[kind]:,})", kind)
+        self.kind.blockSignals(False)
+        self.set_rows(rows)
+        self.apply_filter()
+        self.summary.setText(_summary(found))
+
+
+def _summary(found: ModelDiff | None) -> str:
+    if found is None:
+        return "File ▸ Compare With… holds this model against another one"
+    name = one_line(Path(found.before.path or "").name, 60)
+    if found.same:
+        return f"The same as {name}, but for names" if found.renamed else f"The same as {name}"
+    same = len(found.pairs) - len(found.changed)
+    return f"against {name}: {plural(same, 'node')} the same"

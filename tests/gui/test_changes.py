@@ -1,0 +1,122 @@
+"""Two models in the real window: the list of differences, and what picking one does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+import resources
+from gui.main_window import MainWindow
+from gui.panes.changes import ChangesPane
+
+Opener = Callable[[str | Path], None]
+SAMPLE = resources.path(resources.SAMPLE_MODEL)
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Path:
+    """The sample without its first Relu, with another weight of `fc`."""
+    proto = onnx.load(str(SAMPLE))
+    relu = next(n for n in proto.graph.node if n.op_type == "Relu")
+    for node in proto.graph.node:
+        for slot, name in enumerate(node.input):
+            if name == relu.output[0]:
+                node.input[slot] = relu.input[0]
+    proto.graph.node.remove(relu)
+    weight = next(t for t in proto.graph.initializer if t.name == "fc.weight")
+    values = numpy_helper.to_array(weight).copy()
+    values[0, 0] += np.float32(0.5)
+    weight.CopyFrom(numpy_helper.from_array(values, "fc.weight"))
+    onnx.save(proto, tmp_path / "edited.onnx")
+    return tmp_path / "edited.onnx"
+
+
+def pane_of(window: MainWindow) -> ChangesPane:
+    pane = window.docks["changes"].widget()
+    assert isinstance(pane, ChangesPane)
+    return pane
+
+
+def compare(qtbot: QtBot, window: MainWindow, path: Path, monkeypatch: pytest.MonkeyPatch) -> ChangesPane:
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    with qtbot.waitSignal(window.document.differ.changed, timeout=20_000):
+        qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    return pane_of(window)
+
+
+def test_what_differs_is_listed_and_leads_there(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(SAMPLE)
+    assert not window.docks["changes"].isVisible()
+    pane = compare(qtbot, window, edited, monkeypatch)
+    assert pane.isVisible()
+    assert [(row.kind, row.name, row.what) for row in pane.model.shown] == [
+        ("added", "/stem/relu/Relu", "Relu"), ("weights", "fc.weight", "values"),
+    ]  # fmt: skip
+    assert pane.model.shown[1].after.startswith("1 of 480 elements differ, by 0.5 at most")
+    index = pane.model.index(0, 1)
+    qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=pane.view.visualRect(index).center())
+    assert window.document.selection is window.document.index.nodes["/stem/relu/Relu"]
+    pane.kind.setCurrentIndex(pane.kind.findData("weights"))
+    assert [row.name for row in pane.model.shown] == ["fc.weight"]
+
+
+def test_a_removed_node_leads_to_what_stood_before_it(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(edited)
+    pane = compare(qtbot, window, SAMPLE, monkeypatch)
+    (row,) = [row for row in pane.model.rows if row.kind == "removed"]
+    assert row.name == "/stem/relu/Relu"
+    pane.view.picked.emit(row)
+    assert window.document.selection is window.document.index.nodes["/stem/bn/BatchNormalization"]
+
+
+def test_the_same_model(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(SAMPLE)
+    pane = compare(qtbot, window, SAMPLE, monkeypatch)
+    assert pane.model.shown == []
+    assert pane.summary.text() == "The same as sample_cnn.onnx"
+
+
+def test_what_is_no_model_is_said(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(SAMPLE)
+    with qtbot.waitSignal(window.document.failed):
+        window.document.differ.compare_with(shared / "models/broken/not_protobuf.onnx")
+    assert window.document.differ.found is None
+    assert "Could not compare" in window.message.title.text()
+
+
+def test_another_model_forgets_what_was_found(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(SAMPLE)
+    pane = compare(qtbot, window, edited, monkeypatch)
+    open_model(resources.path(resources.CONTROL_FLOW_MODEL))
+    assert window.document.differ.found is None
+    assert pane.model.rows == []
+
+
+def test_reloading_compares_again(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(SAMPLE)
+    pane = compare(qtbot, window, edited, monkeypatch)
+    first = window.document.differ.found
+    window.document.reload()
+    qtbot.waitUntil(lambda: window.document.differ.found not in (None, first), timeout=20_000)
+    assert window.document.differ.found.after is window.document.model
+    assert len(pane.model.rows) == 2
