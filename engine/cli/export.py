@@ -30,7 +30,7 @@ def execute(args: argparse.Namespace) -> int:
     model = open_named(args)
     nodes = _chosen(model, args)
     written = export(model, args.target, nodes)
-    region = region_of(model, nodes) if nodes is not None else None
+    region = region_of(nodes) if nodes is not None else None
     inputs = [t.name for t in (region.inputs if region else model.graph.feeds)]
     outputs = [t.name for t in (region.outputs if region else model.graph.outputs)]
     count = len(region.nodes if region else model.graph.nodes)

@@ -32,5 +32,5 @@ def export(model: Model, path: str | os.PathLike[str], nodes: Iterable[Node] | N
         raise ExportError(f"{path} is the model itself: choose another name")
     payloads = Payloads()
     maker = MessageMaker(model, payloads)
-    proto = maker.whole() if nodes is None else maker.region(region_of(model, nodes))
+    proto = maker.whole() if nodes is None else maker.region(region_of(nodes))
     return write_model(proto, payloads, path)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.errors import ExportError
-from engine.graph.ir import Graph, Model, Node, Tensor
+from engine.graph.ir import Graph, Node, Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Region:
     outputs: tuple[Tensor, ...]
 
 
-def region_of(model: Model, nodes: Iterable[Node]) -> Region:
+def region_of(nodes: Iterable[Node]) -> Region:
     """The region that `nodes` make up.
 
     Outputs are what a node outside or the graph's outputs read; what nobody reads is one too if its type is known.

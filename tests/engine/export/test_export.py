@@ -287,7 +287,7 @@ class TestRegion:
     def test_what_crosses_the_border_is_input_and_output(self, tmp_path: Path) -> None:
         model = self.model()
         chosen = self.nodes(model, "mul", "add", "sub")
-        region = region_of(model, chosen)
+        region = region_of(chosen)
         assert [t.name for t in region.inputs] == ["a"]
         assert [t.name for t in region.outputs] == ["d"]
         path = tmp_path / "r.onnx"
@@ -368,7 +368,7 @@ def test_halves_of_real_models_run_to_the_same_outputs(name: str, tmp_path: Path
     order = model.graph.order
     feeds = make_feeds(model, default_dims(model), seed=0)
     whole = dict(zip((t.name for t in model.graph.outputs), run(source, feeds)))
-    first, second = (region_of(model, nodes) for nodes in (order[: len(order) // 2], order[len(order) // 2 :]))
+    first, second = (region_of(nodes) for nodes in (order[: len(order) // 2], order[len(order) // 2 :]))
     values = dict(feeds)
     for half, region in enumerate((first, second)):
         path = tmp_path / f"{half}.onnx"
