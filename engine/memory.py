@@ -80,6 +80,7 @@ class _Walk:
             self._plan_releases(graph)
 
     def add(self, tensor: Tensor, nbytes: int | None) -> None:
+        """Count a tensor that was just computed, `nbytes` None where its size is not known."""
         if self._is_view(tensor):
             return
         if nbytes is None:
@@ -92,6 +93,7 @@ class _Walk:
             self.largest, self.largest_bytes = tensor, nbytes
 
     def release(self, node: Node) -> None:
+        """Give back what nobody needs after a node."""
         for tensor in self._ends.get(node, ()):
             self._alive -= self._sizes.get(tensor, 0)
 

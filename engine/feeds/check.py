@@ -95,6 +95,7 @@ def _declared(tensor: Tensor) -> str:
 
 
 def no_such_input(model: Model, name: str) -> str:
+    """Why nothing can be fed under a name, in words."""
     names = [t.name for t in model.graph.inputs if not t.is_constant]
     if any(t.name == name for t in model.graph.inputs):
         return f"{name!r} is a constant of this model (IR version {model.ir_version}) and cannot be fed"
@@ -102,6 +103,7 @@ def no_such_input(model: Model, name: str) -> str:
 
 
 def quoted(names: Iterable[str], limit: int = 8) -> str:
+    """Names as a list in a sentence, the first `limit` of them; ``none`` where there is none."""
     listed = [repr(name) for name in names]
     if not listed:
         return "none"

@@ -63,6 +63,7 @@ class _Rules:
     # --- the model
 
     def check_imports(self, proto: ModelProto) -> None:
+        """What stands in the model twice: opset imports in different versions, metadata keys."""
         versions: dict[str, list[int]] = {}
         for entry in proto.opset_import:
             versions.setdefault(canonical_domain(text(entry.domain)), []).append(entry.version)
@@ -75,6 +76,7 @@ class _Rules:
             self._add("duplicate-metadata", f"the metadata key {key!r} stands there more than once")
 
     def check_functions(self, functions: Sequence[FunctionProto]) -> None:
+        """The functions by themselves: their names, parameters and nodes."""
         for key in _repeated((canonical_domain(text(f.domain)), text(f.name), text(f.overload)) for f in functions):
             self._add("function-form", f"the function {key[1]!r} of domain {key[0]!r} is defined more than once")
         for function in functions:

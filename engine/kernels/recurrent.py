@@ -142,6 +142,14 @@ class Recurrent(TypedDict, total=False):
 def prepare(
     ctx: KernelContext, x: Any, w: Any, r: Any, b: Any, lengths: Any, defaults: list[str], shared: Recurrent
 ) -> Run:
+    """What LSTM, GRU and RNN share: their inputs checked, and the attributes as `Run` wants them.
+
+    `defaults` names the activations of one direction.
+
+    Raises
+    ------
+    UnsupportedError: an attribute that is not allowed, or weights and activations that do not fit the inputs.
+    """
     direction, layout = shared.get("direction", "forward"), shared.get("layout", 0)
     if direction not in ("forward", "reverse", "bidirectional"):
         raise UnsupportedError(f"direction {direction!r} is none of forward, reverse, bidirectional")
