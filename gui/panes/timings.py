@@ -1,20 +1,24 @@
-"""The Timings pane: the result in one line, both sides with every sample, the time of every node as plot and table."""
+"""The Timings pane: both sides with every sample; times per node, per operator type and run after run; copies."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
+from engine.session import ProviderEdge
 from gui.document import Document, Item
 from gui.models.order import category_color
 from gui.models.table import Column, Style
-from gui.running.report import NodeTime, node_times, report_of
-from gui.table_pane import TablePane, node_first
-from gui.text import ms_text
+from gui.running.report import report_of
+from gui.running.times import NodeTime, OperatorTime, copied_edges, node_times, operator_times
+from gui.table_pane import TablePane, node_first, own_tensors
+from gui.text import bytes_text, ms_text
 from gui.widgets.result_line import ResultLine
-from gui.widgets.run_plots import NodesPlot, RunsPlot
+from gui.widgets.run_export import ExportButton
+from gui.widgets.run_plots import NodesPlot, OperatorsPlot, RunsPlot, SeriesPlot
 
 _COLUMNS = (
     Column("node", lambda r: r.node.qualified_name, square=lambda r: category_color(r.node)),
@@ -22,10 +26,21 @@ _COLUMNS = (
            heading_tip="Median of the measured runs, of the chosen providers"),
     Column("±", lambda r: ms_text(r.spread), Style("muted"), right=True, key=lambda r: r.spread,
            heading_tip="Half the width of the middle half of the runs, in ms"),
+    Column("CPU", lambda r: ms_text(r.cpu_ms), Style("muted"), right=True, key=lambda r: r.cpu_ms,
+           heading_tip="Median of the runs on the CPU alone, in ms"),
     Column("share", lambda r: f"{r.share:.1%}", Style("muted"), right=True, key=lambda r: r.share,
            heading_tip="Of all nodes of the main graph"),
     Column("operator", lambda r: r.node.op_type, Style("muted"), tip=lambda r: r.node.qualified_op),
     Column("provider", lambda r: r.provider, Style("muted")),
+)  # fmt: skip
+
+_COPY_COLUMNS = (
+    Column("tensor", lambda e: e.tensor.qualified_name),
+    Column("from", lambda e: e.source, Style("muted")),
+    Column("to", lambda e: e.target, Style("muted")),
+    Column("copies", lambda e: str(e.count), Style("muted"), right=True, key=lambda e: e.count),
+    Column("size", lambda e: bytes_text(e.nbytes), right=True, key=lambda e: e.nbytes),
+    Column("ms", lambda e: ms_text(e.seconds * 1e3), right=True, key=lambda e: e.seconds),
 )  # fmt: skip
 
 _EMPTY = "No run yet. Press F5 to run the model and see where the time goes."
@@ -37,7 +52,7 @@ class NodeTimes(TablePane):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, _COLUMNS, "Time per node")
-        self.view.set_widths(16, 10, 6, 7, 12, 9)
+        self.view.set_widths(16, 10, 6, 7, 7, 12, 9)
 
     def items_of(self, row: NodeTime) -> Iterable[Node | Tensor]:
         return (row.node,)
@@ -46,17 +61,37 @@ class NodeTimes(TablePane):
         return node_first(item)
 
 
+class CopyTimes(TablePane):
+    """The table of the tensors that went from one device to another, the slowest first."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, _COPY_COLUMNS, "Copies between devices", filtered=False)
+        self.view.set_widths(20, 9, 9, 7, 9, 7)
+
+    def items_of(self, row: ProviderEdge) -> Iterable[Node | Tensor]:
+        return (row.tensor,)
+
+    def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
+        return own_tensors(item)
+
+
 class TimingsPane(QWidget):
-    """Follows the document's run; a click on a bar or a row selects the node."""
+    """Follows the document's run; a click on a bar or a row selects what it stands for."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self.document = document
         self._rows: list[NodeTime] = []
+        self._operators: list[OperatorTime] = []
         self.result = ResultLine(1.15)
+        self.export = ExportButton("Export", "timings")
         self.runs = RunsPlot()
         self.nodes = NodesPlot()
+        self.operators = OperatorsPlot()
+        self.series = SeriesPlot()
+        self.copies = CopyTimes(document)
         self.table = NodeTimes(document)
+        self.tabs = QTabWidget(documentMode=True)
         self._empty = QLabel(_EMPTY)
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -65,27 +100,35 @@ class TimingsPane(QWidget):
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._page())
 
+        self.export.add_csv(lambda: [row.to_json() for row in self._rows])
+        self.export.add_json(self._figures)
+        self.export.add_picture(self)
         self.nodes.picked.connect(document.select)
+        self.operators.picked.connect(self._pick_operator)
         document.run_changed.connect(self._show_run)
         document.graph_changed.connect(self._show_graph)
         document.selection_changed.connect(self._show_selection)
         self._show_run()
 
     def _page(self) -> QWidget:
-        left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(12, 8, 8, 4)
-        column.addWidget(self.result)
-        column.addWidget(self.runs, 1)
+        pages = ((self.nodes, "Nodes"), (self.operators, "Operators"), (self.series, "Runs"), (self.copies, "Copies"))
+        for page, title in pages:
+            self.tabs.addTab(page, title)
+        top = QHBoxLayout()
+        top.setContentsMargins(12, 8, 12, 2)
+        top.addWidget(self.result, 1)
+        top.addWidget(self.export, 0, Qt.AlignmentFlag.AlignTop)
         splitter = QSplitter(Qt.Orientation.Horizontal)
-        for widget in (left, self.nodes, self.table):
+        for widget in (self.runs, self.tabs, self.table):
             splitter.addWidget(widget)
-        splitter.setSizes([360, 260, 340])
+        splitter.setSizes([200, 320, 250])
         splitter.setChildrenCollapsible(False)
         page = QWidget()
-        row = QHBoxLayout(page)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(splitter)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(top)
+        column.addWidget(splitter, 1)
         return page
 
     @Slot()
@@ -95,8 +138,14 @@ class TimingsPane(QWidget):
         self._empty.setText(_PARTIAL if run and comparison is None else _EMPTY)
         self._stack.setCurrentIndex(1 if comparison else 0)
         self._rows = node_times(run) if run and comparison else []
+        self._operators = operator_times(self._rows)
+        copies = copied_edges(comparison) if comparison else []
         self.result.set_report(report_of(comparison) if comparison else None)
         self.runs.set_comparison(comparison)
+        self.series.set_comparison(comparison)
+        self.operators.set_entries(self._operators)
+        self.copies.set_rows(copies)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.copies), bool(copies))
         self.table.set_rows(self._rows)
         self._show_graph(self.document.graph)
 
@@ -109,3 +158,18 @@ class TimingsPane(QWidget):
     def _show_selection(self, item: Item) -> None:
         if self._rows:
             self.nodes.select(item if isinstance(item, Node) else item.producer if item is not None else None)
+
+    @Slot(object)
+    def _pick_operator(self, entry: OperatorTime) -> None:
+        """Show the nodes of an operator type alone, and select the slowest."""
+        self.table.filter.setText(entry.nodes[0].node.op_type)
+        self.table.apply_filter()
+        self.document.select(entry.nodes[0].node)
+
+    def _figures(self) -> dict[str, Any]:
+        run = self.document.run
+        return {
+            "comparison": run.comparison.to_json() if run and run.comparison else None,
+            "nodes": [row.to_json() for row in self._rows],
+            "operators": [entry.to_json() for entry in self._operators],
+        }

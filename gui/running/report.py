@@ -4,8 +4,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.compare import Comparison
-from engine.graph.ir import Node
-from gui.document import RunState
 from gui.text import bytes_text, ms_text, plural
 
 
@@ -72,39 +70,3 @@ def _details(comparison: Comparison) -> list[str]:
     if mixed.warmup_ms:
         parts.append(f"cold run {ms_text(mixed.warmup_ms[0])} ms")
     return parts + comparison.notes
-
-
-@dataclass(slots=True, eq=False)
-class NodeTime:
-    """A row of the table of node times. `spread` is half the middle half's width, in ms."""
-
-    node: Node
-    ms: float
-    share: float
-    spread: float
-    provider: str
-    bar: float = 0.0
-
-
-def node_times(run: RunState) -> list[NodeTime]:
-    """A row for every node of the main graph and its subgraphs that ran, slowest first; `share` of the main graph's
-    total, in which a node that owns subgraphs counts with all of theirs."""
-    total = sum(ms for node, ms in run.node_ms.items() if node.graph.owner is None) or 1.0
-    rows = []
-    for node, ms in run.node_ms.items():
-        placement = run.placements.get(node)
-        provider = placement.provider.name if placement is not None and placement.provider is not None else ""
-        rows.append(NodeTime(node, ms, ms / total, _spread(run, node), provider))
-    rows.sort(key=lambda row: -row.ms)
-    slowest = rows[0].ms if rows else 0.0
-    for row in rows:
-        row.bar = row.ms / slowest if slowest else 0.0
-    return rows
-
-
-def _spread(run: RunState, node: Node) -> float:
-    seconds = sorted(run.comparison.mixed.node_seconds.get(node, [])) if run.comparison else []
-    if len(seconds) < 2:
-        return 0.0
-    quarter = len(seconds) // 4
-    return (seconds[-1 - quarter] - seconds[quarter]) / 2 * 1e3

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSpinBox, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
 
 from gui.errors import explain
 from gui.jobs import Job, JobRunner, Task
@@ -43,28 +43,37 @@ class PairView(QWidget):
         self.tables = PairTables()
         self.pictures = PairPictures()
         self.histogram = DifferencePlot()
-        self.tabs = QTabWidget(documentMode=True)
+        self.pages = QStackedWidget()
+        self.view = QComboBox(accessibleName="View of both sides")
         for page, title in ((self.tables, "Values"), (self.pictures, "Pictures"), (self.histogram, "Histogram")):
-            self.tabs.addTab(page, title)
+            self.pages.addWidget(page)
+            self.view.addItem(title)
+        self.view.activated.connect(self.pages.setCurrentIndex)
         self.worst.clicked.connect(self.show_worst)
         self._arrange()
         self.set_row(None)
 
     def _arrange(self) -> None:
-        corner = QWidget()
-        row = QHBoxLayout(corner)
-        row.setContentsMargins(0, 0, 0, 2)
+        top, row = QHBoxLayout(), QHBoxLayout()
+        top.addWidget(self.note, 1)
+        top.addWidget(self.worst)
         row.setSpacing(4)
+        row.addWidget(self.view)
         row.addLayout(self._indices)
-        row.addWidget(self.worst)
-        self.tabs.setCornerWidget(corner)
+        row.addStretch(1)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 6, 10, 6)
+        layout.setContentsMargins(10, 8, 10, 6)
         layout.setSpacing(4)
-        layout.addWidget(self.note)
-        layout.addWidget(self.tabs, 1)
+        layout.addLayout(top)
+        layout.addLayout(row)
+        layout.addWidget(self.pages, 1)
         self._filler = layout
         layout.addStretch(0)
+
+    def show_page(self, place: int) -> None:
+        """Show values (0), pictures (1) or the histogram (2)."""
+        self.view.setCurrentIndex(place)
+        self.pages.setCurrentIndex(place)
 
     def set_titles(self, actual: str, expected: str) -> None:
         """What the two sides are called."""
@@ -76,16 +85,17 @@ class PairView(QWidget):
         self._row, self._spread = row, None
         self._stop()
         shown = row is not None and _same_shape(row)
-        self.tabs.setVisible(shown)
+        self.pages.setVisible(shown)
         self.worst.setVisible(row is not None and bool(row.agreement.max_abs) and row.agreement.worst is not None)
-        self._filler.setStretch(2, 0 if shown else 1)
+        self._filler.setStretch(3, 0 if shown else 1)
         self.note.setText(_words(row))
         self._make_spinners(row.actual.shape[:-2] if row is not None and shown else ())
+        drawable = row is not None and shown and comparable(row.actual, row.expected)
+        self.view.setVisible(drawable)
         if row is None or not shown:
             return
-        drawable = comparable(row.actual, row.expected)
-        self.tabs.setTabVisible(1, drawable)
-        self.tabs.setTabVisible(2, drawable)
+        if not drawable:
+            self.show_page(0)
         self._refresh()
         if row.agreement.worst is not None:
             self.show_worst()
@@ -111,7 +121,7 @@ class PairView(QWidget):
         for axis, length in enumerate(lengths):
             spinner = QSpinBox(maximum=max(length - 1, 0), wrapping=True)
             spinner.setAccessibleName(f"Index of axis {axis}")
-            spinner.setToolTip(f"Axis {axis}, 0 to {length - 1}")
+            spinner.setToolTip(f"Axis {axis}, 0 to {length - 1}; Up and Down or the wheel change it")
             spinner.setFixedWidth(58)
             spinner.valueChanged.connect(self._refresh)
             self._indices.addWidget(spinner)

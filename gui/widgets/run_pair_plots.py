@@ -42,7 +42,7 @@ class PairPictures(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.titles = [QLabel(textFormat=Qt.TextFormat.PlainText) for _ in range(3)]
-        self.scales = [QLabel(textFormat=Qt.TextFormat.PlainText) for _ in range(3)]
+        self.scales = [QLabel(textFormat=Qt.TextFormat.PlainText) for _ in range(2)]  # of values and differences
         names = ("Picture of the run's values", "Picture of the expected values", "Picture of the differences")
         colors = (_VALUES, _VALUES, _DIFFERENCE)
         self.pictures = [_Picture(name, chosen) for name, chosen in zip(names, colors)]
@@ -50,15 +50,16 @@ class PairPictures(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(2)
-        for column, (title, picture, scale) in enumerate(zip(self.titles, self.pictures, self.scales)):
-            for label in (title, scale):
-                label.setProperty("role", "muted")
-                label.setMinimumWidth(20)
-            scale.setFont(mono_font(0.8))
+        for label in (*self.titles, *self.scales):
+            label.setProperty("role", "muted")
+            label.setMinimumWidth(20)
+        for column, (title, picture) in enumerate(zip(self.titles, self.pictures)):
             grid.addWidget(title, 0, column)
             grid.addWidget(picture, 1, column)
-            grid.addWidget(scale, 2, column)
             grid.setColumnStretch(column, 1)
+        for scale, column, span in zip(self.scales, (0, 2), (2, 1)):
+            scale.setFont(mono_font(0.8))
+            grid.addWidget(scale, 2, column, 1, span)
         grid.setRowStretch(1, 1)
         self.titles[2].setText("|difference|")
         on_theme(self._set_theme)
@@ -78,9 +79,8 @@ class PairPictures(QWidget):
         for picture, plane in zip(self.pictures, (planes.actual, planes.expected)):
             picture.set_plane(plane, low, high)
         self.pictures[2].set_plane(planes.difference, 0.0, largest)
-        for scale in self.scales[:2]:
-            scale.setText(f"{low:.3g} … {high:.3g}")
-        self.scales[2].setText(f"0 … {largest:.3g}")
+        self.scales[0].setText(f"{low:.3g} … {high:.3g}")
+        self.scales[1].setText(f"0 … {largest:.3g}")
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:

@@ -1,27 +1,39 @@
-"""Plots of a run: both sides with every sample, and the time of each node in run order."""
+"""Plots of a run: both sides with every sample, run after run, and the time of each node and operator type."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
 import pyqtgraph
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QPointF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QResizeEvent
 
 from engine.compare import Comparison
 from engine.graph.ir import Node
-from gui.running.report import NodeTime
-from gui.text import ms_text
+from gui.running.times import NodeTime, OperatorTime
+from gui.text import ms_text, one_line
 from gui.theme import Theme, on_theme, theme_manager
 
 _BAR = 0.56  # of the distance between two bars
+_NAMES_WIDTH = 70  # pixels for the names of the two sides
+_LABEL_WIDTH = 74  # pixels for a time behind a bar
+_ROW_HEIGHT = 17  # pixels of an operator's bars
+_OPERATOR_WIDTH = 104  # pixels for the names of operators
 _PROVIDER_COLORS = {"CPU": "neutral", "CUDA": "accent", "Accelerate": "good"}
 
 
 def provider_color(name: str, theme: Theme) -> QColor:
     """The colour of a provider in plots; those not known here take the warning colour."""
     return theme.color(_PROVIDER_COLORS.get(name, "warning"))
+
+
+def _legend(names: Iterable[str], theme: Theme) -> str:
+    """The providers in their colours, as HTML, where there are more than one; the names are ours."""
+    shown = sorted({name for name in names if name})
+    parts = [f"<span style='color:{provider_color(n, theme).name()}'>■</span> {escape(n)}" for n in shown]
+    return "&nbsp;&nbsp; ".join(["", *parts]) if len(shown) > 1 else ""
 
 
 def _set_bars(bars: pyqtgraph.BarGraphItem, colors: Sequence[QColor], **opts: Any) -> None:
@@ -63,7 +75,7 @@ class RunsPlot(_Plot):
         left = self.getAxis("left")
         left.setTicks([[(1, "mixed"), (0, "CPU only")]])
         left.setStyle(tickLength=0)
-        left.setWidth(70)
+        left.setWidth(_NAMES_WIDTH)
         self.getAxis("bottom").setLabel("ms")
         self.showGrid(x=True, alpha=0.15)
         self.setYRange(-0.6, 1.6, padding=0)
@@ -99,11 +111,132 @@ class RunsPlot(_Plot):
             scatter.setData(runs, heights, brush=dot, pen=pyqtgraph.mkPen(theme.window, width=0.6))
             label.setText(f"{ms_text(medians[row])} ms", color=theme.text)
             label.setPos(float(runs.max()), 1 - row)
-        self.setXRange(0, longest * 1.45 or 1, padding=0)
+        room = max(self.width() - _NAMES_WIDTH, 1)
+        self.setXRange(0, longest * room / max(room - _LABEL_WIDTH, room / 3) or 1, padding=0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if getattr(self, "_comparison", None) is not None:  # Qt resizes the plot while it is being made, too
+            self._set_theme(theme_manager().theme)
+
+
+class SeriesPlot(_Plot):
+    """Run after run: the cold run and the warm-ups before the line, the measured runs after it."""
+
+    def __init__(self) -> None:
+        super().__init__("Time of each run, cold and warm")
+        self._comparison: Comparison | None = None
+        self.lines = [self.plot([], []) for _ in range(2)]
+        self._start = pyqtgraph.InfiniteLine(angle=90)
+        self._label = pyqtgraph.TextItem("measured", anchor=(0, 0))
+        for item in (self._start, self._label):
+            self.addItem(item, ignoreBounds=True)
+        self.getAxis("left").setLabel("ms")
+        self.getAxis("bottom").setLabel("run, the cold one first")
+        on_theme(self._set_theme)
+
+    def set_comparison(self, comparison: Comparison | None) -> None:
+        """Show a comparison, or nothing."""
+        self._comparison = comparison
+        self._set_theme(theme_manager().theme)
+
+    @Slot(object)
+    def _set_theme(self, theme: Theme) -> None:
+        self._style_axes(theme)
+        sides = [self._comparison.mixed, self._comparison.cpu_only] if self._comparison else []
+        highest = 0.0
+        for place, (line, role) in enumerate(zip(self.lines, ("accent", "neutral"), strict=True)):
+            times = [*sides[place].warmup_ms, *sides[place].runs_ms] if sides else []
+            highest = max(highest, *times, 0.0)
+            color = theme.color(role)
+            line.setData(
+                np.arange(1, len(times) + 1), times, pen=pyqtgraph.mkPen(color, width=1.5), symbol="o", symbolSize=5,
+                symbolBrush=color, symbolPen=None,
+            )  # fmt: skip
+        warmups, count = (len(sides[0].warmup_ms), len(sides[0].runs_ms)) if sides else (0, 0)
+        self._start.setPen(pyqtgraph.mkPen(theme.color("line"), style=Qt.PenStyle.DashLine))
+        self._start.setPos(warmups + 0.5)
+        self._start.setVisible(warmups > 0)
+        self._label.setVisible(warmups > 0)
+        self._label.setColor(theme.color("muted"))
+        self._label.setPos(warmups + 0.5, highest * 1.1)
+        self.setXRange(0.5, warmups + count + 0.5 if count else 1, padding=0.01)
+        self.setYRange(0, highest * 1.1 or 1, padding=0)
+
+
+class OperatorsPlot(_Plot):
+    """A bar for each operator type, stacked by provider, over the CPU's own; `picked(OperatorTime)` on a click."""
+
+    picked = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__("Time per operator type")
+        self._entries: list[OperatorTime] = []
+        self.shown: list[OperatorTime] = []
+        self.bars = pyqtgraph.BarGraphItem(x0=[], width=[], y=[], height=0.45)
+        self.cpu_bars = pyqtgraph.BarGraphItem(x0=[], width=[], y=[], height=0.2)
+        self.addItem(self.bars)
+        self.addItem(self.cpu_bars)
+        self.getAxis("left").setStyle(tickLength=0)
+        self.getAxis("left").setWidth(_OPERATOR_WIDTH)
+        self.getAxis("bottom").setLabel("ms")
+        self.scene().sigMouseClicked.connect(self._clicked)
+        on_theme(self._set_theme)
+
+    def set_entries(self, entries: Sequence[OperatorTime]) -> None:
+        """Show operator types, the first on top; as many as there is room for."""
+        self._entries = list(entries)
+        self._set_theme(theme_manager().theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if getattr(self, "_entries", None) and len(self.shown) != self._room():
+            self._set_theme(theme_manager().theme)
+
+    def _room(self) -> int:
+        """How many bars fit, so that their names can be read."""
+        return min(len(self._entries), max(3, (self.height() - 42) // _ROW_HEIGHT))
+
+    @Slot(object)
+    def _set_theme(self, theme: Theme) -> None:
+        self._style_axes(theme)
+        self.shown = self._entries[: self._room()]
+        starts: list[float] = []
+        widths: list[float] = []
+        rows: list[float] = []
+        colors: list[QColor] = []
+        for place, entry in enumerate(self.shown):
+            start = 0.0
+            for provider, ms in sorted(entry.by_provider.items()):
+                starts.append(start)
+                widths.append(ms)
+                rows.append(-place + 0.12)
+                colors.append(provider_color(provider, theme))
+                start += ms
+        _set_bars(self.bars, colors, x0=starts, width=widths, y=rows, height=0.45)
+        cpu = [entry.cpu_ms for entry in self.shown]
+        _set_bars(
+            self.cpu_bars, [theme.color("faint")] * len(cpu), x0=[0.0] * len(cpu), width=cpu,
+            y=[-place - 0.24 for place in range(len(cpu))], height=0.2,
+        )  # fmt: skip
+        self.getAxis("bottom").setLabel("ms" + _legend((p for e in self.shown for p in e.by_provider), theme))
+        self.getAxis("left").setTicks([[(-p, one_line(e.operator, 16)) for p, e in enumerate(self.shown)]])
+        longest = max((max(entry.ms, entry.cpu_ms) for entry in self.shown), default=0.0)
+        self.setXRange(0, longest * 1.03 or 1, padding=0)
+        self.setYRange(-len(self.shown) + 0.45, 0.55, padding=0)
+
+    @Slot(object)
+    def _clicked(self, event: object) -> None:
+        point = _left_click(event)
+        if point is not None:
+            place = round(-self.getViewBox().mapSceneToView(point).y())
+            if 0 <= place < len(self.shown):
+                self.picked.emit(self.shown[place])
 
 
 class NodesPlot(_Plot):
-    """A bar for each node in run order, coloured by provider; `picked(Node)` on a click."""
+    """A bar for each node in run order, coloured by provider, a tick at its time on the CPU alone; `picked(Node)` on a
+    click."""
 
     picked = Signal(object)
 
@@ -112,9 +245,10 @@ class NodesPlot(_Plot):
         self._rows: list[NodeTime] = []
         self._selected: Node | None = None
         self.bars = pyqtgraph.BarGraphItem(x=[], height=[], width=0.8)
+        self.cpu_ticks = pyqtgraph.PlotDataItem(connect="pairs")
         self.addItem(self.bars)
+        self.addItem(self.cpu_ticks)
         self.getAxis("left").setLabel("ms")
-        self.getAxis("bottom").setLabel("node, in run order")
         self.scene().sigMouseClicked.connect(self._clicked)
         on_theme(self._set_theme)
 
@@ -131,6 +265,7 @@ class NodesPlot(_Plot):
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
         self._style_axes(theme)
+        self.getAxis("bottom").setLabel("run order" + _legend((row.provider for row in self._rows), theme))
         count = len(self._rows)
         heights = [row.ms for row in self._rows]
         brushes = [
@@ -138,15 +273,26 @@ class NodesPlot(_Plot):
             for row in self._rows
         ]
         _set_bars(self.bars, brushes, x=np.arange(1, count + 1), height=heights, width=0.8)
+        cpu = np.array([row.cpu_ms for row in self._rows])
+        ends = np.arange(1, count + 1)[:, None] + np.array([-0.4, 0.4])
+        self.cpu_ticks.setData(ends.reshape(-1), np.repeat(cpu, 2), pen=pyqtgraph.mkPen(theme.color("text"), width=1))
+        highest = max(heights, default=0.0)
+        if any(row.provider != "CPU" for row in self._rows):
+            highest = max(highest, float(cpu.max(initial=0.0)))
         self.setXRange(0.4, count + 0.6 if count else 1, padding=0)
-        self.setYRange(0, max(heights, default=0.0) * 1.05 or 1, padding=0)
+        self.setYRange(0, highest * 1.05 or 1, padding=0)
 
     @Slot(object)
     def _clicked(self, event: object) -> None:
-        position = getattr(event, "scenePos", lambda: None)()
-        button = getattr(event, "button", lambda: None)()
-        if position is None or button != Qt.MouseButton.LeftButton:
-            return
-        place = round(self.getViewBox().mapSceneToView(position).x()) - 1
-        if 0 <= place < len(self._rows):
-            self.picked.emit(self._rows[place].node)
+        point = _left_click(event)
+        if point is not None:
+            place = round(self.getViewBox().mapSceneToView(point).x()) - 1
+            if 0 <= place < len(self._rows):
+                self.picked.emit(self._rows[place].node)
+
+
+def _left_click(event: object) -> QPointF | None:
+    """Where in the scene the left button was clicked; None for other buttons."""
+    position = getattr(event, "scenePos", lambda: None)()
+    button = getattr(event, "button", lambda: None)()
+    return position if isinstance(position, QPointF) and button == Qt.MouseButton.LeftButton else None

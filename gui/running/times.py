@@ -1,0 +1,103 @@
+"""The times of a run as rows: per node, per operator type stacked by provider, and the copies between devices."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from engine.compare import Comparison
+from engine.graph.ir import Node
+from engine.session import ProviderEdge, provider_edges
+from gui.document import RunState
+from gui.models.order import provider_name
+
+
+@dataclass(slots=True, eq=False)
+class NodeTime:
+    """A row of the table of node times.
+
+    `ms` is the median of the mixed side's runs, `cpu_ms` of the CPU's; `spread` is half the middle half's width, in ms;
+    `share` is of the main graph's total, `bar` of the slowest node.
+    """
+
+    node: Node
+    ms: float
+    share: float
+    spread: float
+    provider: str
+    bar: float = 0.0
+    cpu_ms: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as a line of CSV or an entry of JSON."""
+        return {
+            "node": self.node.qualified_name, "operator": self.node.qualified_op, "provider": self.provider,
+            "ms": self.ms, "cpu_only_ms": self.cpu_ms, "spread_ms": self.spread, "share": self.share,
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class OperatorTime:
+    """All nodes of one operator type in the main graph: milliseconds by provider, and on the CPU alone."""
+
+    operator: str
+    by_provider: dict[str, float] = field(default_factory=dict)
+    cpu_ms: float = 0.0
+    nodes: list[NodeTime] = field(default_factory=list)
+
+    @property
+    def ms(self) -> float:
+        """Of the mixed side."""
+        return sum(self.by_provider.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """The operator as an entry of JSON."""
+        return {
+            "operator": self.operator, "nodes": len(self.nodes), "ms": self.ms, "by_provider": self.by_provider,
+            "cpu_only_ms": self.cpu_ms,
+        }  # fmt: skip
+
+
+def node_times(run: RunState) -> list[NodeTime]:
+    """A row for every node of the main graph and its subgraphs that ran, slowest first; `share` of the main graph's
+    total, in which a node that owns subgraphs counts with all of theirs."""
+    total = sum(ms for node, ms in run.node_ms.items() if node.graph.owner is None) or 1.0
+    slowest = max(run.node_ms.values(), default=0.0) or 1.0
+    mixed, cpu = _seconds(run.comparison)
+    rows = [
+        NodeTime(
+            node, ms, ms / total, _spread(mixed.get(node, [])), provider_name(run.placements.get(node)), ms / slowest,
+            median(cpu[node]) * 1e3 if cpu.get(node) else 0.0,
+        )
+        for node, ms in run.node_ms.items()
+    ]  # fmt: skip
+    return sorted(rows, key=lambda row: -row.ms)
+
+
+def operator_times(rows: list[NodeTime]) -> list[OperatorTime]:
+    """The nodes of the main graph by operator type, the type that took longest first."""
+    found: dict[str, OperatorTime] = {}
+    for row in rows:
+        if row.node.graph.owner is None:
+            entry = found.setdefault(row.node.qualified_op, OperatorTime(row.node.qualified_op))
+            entry.by_provider[row.provider] = entry.by_provider.get(row.provider, 0.0) + row.ms
+            entry.cpu_ms += row.cpu_ms
+            entry.nodes.append(row)
+    return sorted(found.values(), key=lambda entry: -entry.ms)
+
+
+def copied_edges(comparison: Comparison) -> list[ProviderEdge]:
+    """The edges of the graph that carried copies in the last timed run, the slowest first."""
+    edges = provider_edges(comparison.mixed.session.placements, comparison.mixed.copies)
+    return sorted(edges, key=lambda edge: -edge.seconds)
+
+
+def _seconds(comparison: Comparison | None) -> tuple[dict[Node, list[float]], dict[Node, list[float]]]:
+    return (comparison.mixed.node_seconds, comparison.cpu_only.node_seconds) if comparison is not None else ({}, {})
+
+
+def _spread(seconds: list[float]) -> float:
+    if len(seconds) < 2:
+        return 0.0
+    seconds, quarter = sorted(seconds), len(seconds) // 4
+    return (seconds[-1 - quarter] - seconds[quarter]) / 2 * 1e3
