@@ -50,14 +50,14 @@ _PER_OUTPUT: dict[int, str] = {
        "SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength Shape Size Slice SpaceToDepth "
        "Split SplitToSequence Squeeze StringConcat StringNormalizer StringSplit TensorScatter TfIdfVectorizer Tile "
        "TopK Transpose Trilu Unique Unsqueeze Upsample Where CenterCropPad Multinomial Bernoulli Dropout Col2Im "
-       "MelWeightMatrix",
+       "MelWeightMatrix Crop MemcpyFromHost MemcpyToHost",
     1: "Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Ceil Cos Cosh "
        "CumProd CumSum Div Equal Erf Exp Floor Greater GreaterOrEqual Hardmax IsInf IsNaN Less LessOrEqual Log Mod Mul "
-       "Neg Not Or Pow Reciprocal Relu Round Sign Sin Sinh Sqrt Sub Tan Tanh ThresholdedRelu Xor",
-    2: "Clip DequantizeLinear LeakyRelu PRelu Range",
-    3: "LpNormalization RotaryEmbedding Shrink Softplus Softsign",
+       "Neg Not Or Pow Reciprocal Relu Round Scale Sign Sin Sinh Sqrt Sub Tan Tanh ThresholdedRelu Xor",
+    2: "Affine Clip DequantizeLinear ImageScaler LeakyRelu PRelu Range",
+    3: "ScaledTanh LpNormalization RotaryEmbedding Shrink Softplus Softsign",
     4: "BatchNormalization Elu HardSigmoid QuantizeLinear RMSNormalization Sigmoid SimplifiedLayerNormalization",
-    5: "Celu Gelu HardSwish LogSoftmax MeanVarianceNormalization Mish Selu Softmax Swish SwiGLU "
+    5: "Celu ParametricSoftplus Gelu HardSwish LogSoftmax MeanVarianceNormalization Mish Selu Softmax Swish SwiGLU "
        "BlackmanWindow HammingWindow HannWindow",
     6: "DynamicQuantizeLinear",
     7: "GroupNormalization InstanceNormalization LayerNormalization",

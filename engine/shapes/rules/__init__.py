@@ -30,6 +30,7 @@ from engine.shapes.rules import (  # noqa: F401 - importing a family declares it
     sequences,
     signal,
     training,
+    unreleased,
 )
 
 __all__ = ["find"]

@@ -58,7 +58,7 @@ def _rest(call: Call, source: KnownShape | None, dims: list[Dim], target: list[A
         return call.unknown_dim("rest", call.fact(0).because)
     total, others = product(source), product(dims)
     if isinstance(others, int) and others == 0:
-        raise Unknown("its target shape has both 0 and -1, so that -1 can be anything")
+        raise ShapeClash(f"{_written(target)} of {format_shape(source)} has no elements, so that -1 can be anything")
     call.multiple(total, others, lambda: f"makes {format_shape(source)} into {_written(target)}")
     return total // others
 

@@ -183,7 +183,7 @@ UNCOUNTED = {
     ("", "If"), ("", "Loop"), ("", "Scan"), ("", "SequenceMap"),  # cost what their subgraphs do
     ("", "AffineGrid"), ("", "NegativeLogLikelihoodLoss"), ("", "SoftmaxCrossEntropyLoss"),
     ("ai.onnx.preview.training", "Adagrad"), ("ai.onnx.preview.training", "Adam"),
-    ("ai.onnx.preview.training", "Momentum"),
+    ("ai.onnx.preview.training", "Momentum"), ("ai.onnx.preview.training", "Gradient"),
 }  # fmt: skip
 """Operators with a kernel of whose operations nothing is said, besides those of ONNX Runtime's inner layouts."""
 

@@ -85,9 +85,13 @@ def test_reshape(dims: Dims, target: list[int], allowzero: int, expected: str) -
     assert one("Reshape", dims, allowzero=allowzero, shape=ints(*target)) == [expected]
 
 
-@pytest.mark.parametrize(("dims", "target", "allowzero"), [([3, 4], [0, -1], 1), ([3, 4], [5, -1], 0)])
-def test_reshape_that_means_nothing(dims: Dims, target: list[int], allowzero: int) -> None:
-    assert one("Reshape", dims, allowzero=allowzero, shape=ints(*target)) == ["[...]"]
+@pytest.mark.parametrize(
+    ("dims", "target", "allowzero"), [([3, 4], [0, -1], 1), ([3, 4], [5, -1], 0), ([0, 10], [0, 1, -1], 0)]
+)
+def test_reshape_that_means_nothing(dims: list[int], target: list[int], allowzero: int) -> None:
+    node = helper.make_node("Reshape", ["x", "shape"], ["y"], allowzero=allowzero)
+    model = infer([node], [], x=np.zeros(dims), shape=ints(*target))
+    assert (shape_of(model, "y"), codes(model)) == ("[...]", ["shape-clash"])
 
 
 INT_MAX, INT_MIN = (1 << 63) - 1, -(1 << 63)
@@ -162,6 +166,10 @@ def test_slice_with_attributes() -> None:
         ("DepthToSpace", [["N", 8, "H", 3]], {"blocksize": 2}, "[N, 2, 2*H, 6]"),
         ("OneHot", [["N"]], {"dtypes": (INT64,), "depth": np.array(10), "values": ints(0, 1)}, "[N, 10]"),
         ("GlobalAveragePool", [["N", 3, "H", "W"]], {}, "[N, 3, 1, 1]"),
+        ("ScaledTanh", [["N", 3]], {"alpha": 2.0}, "[N, 3]"),
+        ("Crop", [["N", 3, "H", 9]], {"border": [1, 2, 3, 4]}, "[N, 3, H - 6, 5]"),
+        ("Crop", [["N", 3, 20, 9]], {"border": [1, 2, 0, 0], "scale": [5, 6]}, "[N, 3, 5, 6]"),
+        ("MemcpyToHost", [["N", 3]], {}, "[N, 3]"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )  # fmt: skip
