@@ -1,6 +1,8 @@
 """The Run and Timings panes in the real window: set up, run, cancel, read the numbers off the panes."""
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import pairwise
@@ -12,7 +14,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -24,6 +27,8 @@ from gui.panes.run import RunPane
 from gui.panes.shapes import ShapesPane
 from gui.panes.timings import TimingsPane
 from gui.running.plan import RunPlan, default_plan, recall_plan
+from gui.settings import Settings
+from tests.gui.planted import plant
 
 Opener = Callable[[str | Path], None]
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
@@ -302,3 +307,232 @@ def test_a_remembered_plan_is_taken_only_as_far_as_it_fits() -> None:
     )  # fmt: skip
     assert recalled.order == ["CPU", *(name for name in default.order if name != "CPU")]
     assert recall_plan(model, asdict(RunPlan(repeat=77))).repeat == 77
+
+
+class TestTimings:
+    def test_operators_stack_their_providers(
+        self, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, settings: Settings
+    ) -> None:
+        plant(monkeypatch, ["Relu"], {})
+        window = MainWindow(settings)
+        qtbot.addWidget(window)
+        window.show()
+        run_state(qtbot, window)
+        pane: TimingsPane = window.docks["timings"].widget()
+        window.docks["timings"].raise_()
+        entries = {entry.operator: entry for entry in pane._operators}
+        nodes = [n for n in window.document.graph.order if n.op_type == "Relu"]
+        assert entries["Relu"].by_provider == {
+            "Planted": pytest.approx(sum(window.document.run.node_ms[n] for n in nodes))
+        }
+        assert all(set(e.by_provider) == {"CPU"} for name, e in entries.items() if name != "Relu")
+        assert [e.ms for e in pane._operators] == sorted((e.ms for e in pane._operators), reverse=True)
+        assert "Planted" in pane.operators.getAxis("bottom").labelText
+        edges = pane.copies.model.rows
+        assert {edge.target for edge in edges} == {"host", "planted:0"}
+        assert sum(edge.count for edge in edges) == len(window.document.run.comparison.mixed.copies)
+        assert pane.tabs.isTabVisible(pane.tabs.indexOf(pane.copies))
+        window.close()
+
+    def test_a_click_on_an_operator_shows_its_nodes(
+        self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane, timings: TimingsPane
+    ) -> None:
+        open_model(SAMPLE)
+        run(qtbot, run_pane)
+        window.docks["timings"].raise_()
+        timings.tabs.setCurrentWidget(timings.operators)
+        qtbot.waitUntil(timings.operators.isVisible)
+        box = timings.operators.getViewBox()
+        left = box.viewRect().left() + box.viewRect().width() * 0.01
+        place = timings.operators.mapFromScene(box.mapViewToScene(QPointF(left, -1)))
+        qtbot.mouseClick(timings.operators.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        entry = timings.operators.shown[1]
+        qtbot.waitUntil(lambda: window.document.selection is entry.nodes[0].node)
+        assert {row.node.op_type for row in timings.table.model.shown} >= {entry.operator}
+        assert len(timings.table.model.shown) < len(timings.table.model.rows)
+
+    def test_the_cold_run_comes_first(
+        self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, timings: TimingsPane
+    ) -> None:
+        open_model(SAMPLE)
+        set_counts(run_pane, 2, 3)
+        run(qtbot, run_pane)
+        side = run_pane.document.run.comparison.mixed
+        np.testing.assert_allclose(timings.series.lines[0].getData()[1], [*side.warmup_ms, *side.runs_ms])
+
+    def test_exports(
+        self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, timings: TimingsPane, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        open_model(SAMPLE)
+        run(qtbot, run_pane)
+        actions = {action.text(): action for action in timings.export.menu().actions()}
+        for text, name in (("Table as CSV…", "t.csv"), ("Figures as JSON…", "t.json"), ("Picture…", "t.png")):
+            monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, name=name: (str(tmp_path / name), ""))
+            actions[text].trigger()
+        state = run_pane.document.run
+        with open(tmp_path / "t.csv", newline="") as file:
+            times = {row["node"]: float(row["ms"]) for row in csv.DictReader(file)}
+        assert times == {node.qualified_name: ms for node, ms in state.node_ms.items()}
+        figures = json.loads((tmp_path / "t.json").read_text())
+        assert figures["comparison"]["mixed_ms"] == state.comparison.mixed_ms
+        assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+def run_state(qtbot: QtBot, window: MainWindow) -> None:
+    """Open the sample in a window of its own and run it."""
+    pane: RunPane = window.docks["run"].widget()
+    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+        window.document.open(SAMPLE)
+    qtbot.waitUntil(lambda: not window.document.busy, timeout=20_000)
+    set_counts(pane, 0, 2)
+    run(qtbot, pane)
+
+
+class TestPlacement:
+    def test_a_node_and_an_operator_are_placed_by_hand(
+        self, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, settings: Settings
+    ) -> None:
+        plant(monkeypatch, ["Relu", "Conv"], {})
+        window = MainWindow(settings)
+        qtbot.addWidget(window)
+        window.show()
+        run_state(qtbot, window)
+        pane: RunPane = window.docks["run"].widget()
+        graph = window.document.graph
+        conv = next(node for node in graph.order if node.op_type == "Conv")
+        window.document.select(conv)
+        pane.placement.fill()
+        choose(pane, f"Node {conv.name}", "CPU")
+        window.document.select(next(node for node in graph.order if node.op_type == "Relu"))
+        pane.placement.fill()
+        choose(pane, "All Relu", "CPU")
+        assert pane.placement.text() == "Placement: 2 ▾"
+        run(qtbot, pane)
+        placed = {node: p.provider.name for node, p in window.document.run.placements.items() if p.provider}
+        assert placed[conv] == "CPU"
+        assert {placed[n] for n in graph.order if n.op_type == "Relu"} == {"CPU"}
+        assert {placed[n] for n in graph.order if n.op_type == "Conv" and n is not conv} == {"Planted"}
+        pane.placement.fill()
+        action(pane.placement.menu(), "Forget all").trigger()
+        assert pane.plan().overrides == {}
+        window.close()
+
+
+def choose(pane: RunPane, title: str, provider: str) -> None:
+    """Pick a provider in a submenu of the placement button."""
+    action(action(pane.placement.menu(), title).menu(), provider).trigger()
+
+
+def action(menu: QMenu, text: str) -> QAction:
+    return next(entry for entry in menu.actions() if entry.text() == text)
+
+
+class TestErrorsAtTheField:
+    def test_a_typed_generator_is_checked_at_once(
+        self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path
+    ) -> None:
+        open_model(SAMPLE)
+        (box,) = run_pane.inputs.findChildren(QComboBox)
+        name = run_pane.document.model.graph.feeds[0].name
+        box.setEditText("nonsense")
+        assert "says no way" in run_pane.inputs.error(name)
+        assert box.property("invalid") == "true"
+        box.setEditText(str(tmp_path / "gone.npy"))
+        assert "does not exist" in run_pane.inputs.error(name)
+        box.setEditText("arange:0:0.5")
+        assert run_pane.inputs.error(name) == ""
+        run(qtbot, run_pane)
+        feed = run_pane.document.run.feeds[name]
+        np.testing.assert_array_equal(feed.reshape(-1)[:4], [0, 0.5, 1, 1.5])
+
+    def test_an_empty_dim_is_marked(self, qtbot: QtBot, open_model: Opener, run_pane: RunPane) -> None:
+        open_model(SAMPLE)
+        (field,) = run_pane.dims.findChildren(QLineEdit)
+        field.setText("-3")
+        assert field.property("invalid") == "true"
+        field.setText("2")
+        assert field.property("invalid") == "false"
+
+
+def test_the_memory_is_estimated_before_the_run(
+    qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path
+) -> None:
+    """40 products of 700 × 700 float32 on both sides, and the input."""
+    open_model(slow_model(tmp_path / "slow.onnx"))
+    qtbot.waitUntil(lambda: run_pane.status.text().startswith("needs about"))
+    expected = (2 * 40 + 1) * 700 * 700 * 4 / 2**20
+    assert f"needs about {expected:.3g} MiB of" in run_pane.status.text()
+    run_pane.per_node.setChecked(False)
+    qtbot.waitUntil(lambda: f"about {(40 + 1) * 700 * 700 * 4 / 2**20:.3g} MiB" in run_pane.status.text())
+
+
+def counter_model(path: Path) -> Path:
+    """A state that grows by one each step: present = past + 1."""
+    one = numpy_helper.from_array(np.ones(1, np.float32), "one")
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["past_state", "one"], ["present_state"], name="add")], "g",
+        [helper.make_tensor_value_info("past_state", TensorProto.FLOAT, [1])],
+        [helper.make_tensor_value_info("present_state", TensorProto.FLOAT, [1])], [one],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_states_are_fed_back_up_to_a_step(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane, tmp_path: Path
+) -> None:
+    open_model(counter_model(tmp_path / "counter.onnx"))
+    assert not run_pane.feedback.isEnabled()
+    (box,) = run_pane.inputs.findChildren(QComboBox)
+    box.setEditText("zeros")
+    run_pane.steps.setValue(5)
+    assert run_pane.feedback.isEnabled()
+    run(qtbot, run_pane)
+    assert window.document.run.feeds["past_state"].tolist() == [4.0]
+    assert window.document.run.result.outputs["present_state"].tolist() == [5.0]
+    run_pane.feedback.setText("nothing=here")
+    with qtbot.waitSignal(run_pane.failed) as failure:
+        qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
+    assert "no input 'here'" in failure.args[0]
+
+
+def test_a_failing_node_leaves_what_came_before_it(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane, tmp_path: Path
+) -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Neg", ["x"], ["n"], name="neg"), helper.make_node("Reshape", ["n", "s"], ["y"], name="bad")],
+        "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4]),
+              helper.make_tensor_value_info("s", TensorProto.INT64, [1])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    open_model(tmp_path / "m.onnx")
+    for box in run_pane.inputs.findChildren(QComboBox):
+        box.setEditText("5")
+    with qtbot.waitSignal(run_pane.failed) as failure:
+        qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
+    assert "bad" in failure.args[0]
+    state = window.document.run
+    assert state.partial
+    values = {tensor.name: value for tensor, value in state.values.items()}
+    np.testing.assert_array_equal(values["n"], -values["x"])
+    assert "y" not in values
+
+
+def test_a_second_run_starts_as_soon_as_the_first_has_ended(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
+) -> None:
+    open_model(SAMPLE)
+    set_counts(run_pane, 0, 1)
+    run_pane.start()
+    run_pane.start()  # one at a time: this one does nothing
+    assert window.document.jobs.active >= 1
+    with qtbot.waitSignal(run_pane.finished, timeout=30_000):
+        pass
+    first = window.document.run
+    qtbot.waitUntil(run_pane.run_button.isEnabled)
+    with qtbot.waitSignal(run_pane.finished, timeout=30_000):
+        run_pane.start()
+    assert window.document.run is not first
+    assert window.docks["compare"].widget().document.run is window.document.run
