@@ -58,7 +58,7 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit { background: @fi
     selection-color: @text; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus
     { border-color: @accent; }
-QLineEdit[invalid="true"], QSpinBox[invalid="true"] { border-color: @error; }
+QLineEdit[invalid="true"], QSpinBox[invalid="true"], QComboBox[invalid="true"] { border-color: @error; }
 QComboBox::drop-down { border: none; width: 18px; }
 QComboBox::down-arrow { image: url(@icon/down-@name.svg); width: 11px; height: 11px; }
 QSpinBox, QDoubleSpinBox { padding-right: 18px; }
@@ -81,6 +81,7 @@ QLabel[role="muted"] { color: @muted; }
 QLabel[role="heading"] { color: @muted; font-weight: 600; }
 QLabel[role="error"] { color: @error; }
 QLabel[role="good"] { color: @good; }
+QLabel[role="warning"] { color: @warning; }
 
 QDockWidget { border: 1px solid @line; }
 QDockWidget > QWidget#pane { border-top: 1px solid @line; }
