@@ -44,7 +44,7 @@ def check_model(model: Model) -> None:
     check_calls(model, distinct, findings)
     check_types(every, clashing, findings)
     check_names(distinct, findings)
-    check_usage(model, [g for g in distinct if _is_placed(g, model)], findings)
+    check_usage(model, [g for g in distinct if g.outermost is model.graph], findings)
     check_versions(model, distinct, findings)
     check_data(distinct, findings)
     check_size(model, distinct, findings)
@@ -87,9 +87,3 @@ def _scopes(model: Model) -> tuple[list[Graph], list[Graph]]:
         if key not in seen:
             distinct += function.body.walk()
     return every, distinct
-
-
-def _is_placed(graph: Graph, model: Model) -> bool:
-    while graph.owner is not None:
-        graph = graph.owner.graph
-    return graph is model.graph

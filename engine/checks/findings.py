@@ -25,18 +25,12 @@ class Findings:
         graph = node.graph if node else tensor.graph if tensor else None
         places = node.qualified_name if node else "", tensor.qualified_name if tensor else ""
         found = [Diagnostic(code, severity, message, *places)]
-        function = self._templates.get(_outermost(graph)) if graph else None
+        function = self._templates.get(graph.outermost) if graph else None
         self.all += found if function is None else in_function(found, function)
 
     def nodes(self, code: str) -> set[str]:
         """The places of the findings of one code."""
         return {finding.node for finding in self.all if finding.code == code}
-
-
-def _outermost(graph: Graph) -> Graph:
-    while graph.owner is not None:
-        graph = graph.owner.graph
-    return graph
 
 
 def title(node: Node) -> str:

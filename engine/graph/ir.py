@@ -207,6 +207,17 @@ class Graph:
         return f"{self.owner.qualified_name}/{self.owner_attribute}/" if self.owner else ""
 
     @property
+    def outermost(self) -> Graph:
+        """The graph around all others that this one stands in: the model's, or a function's body as a template.
+
+        By owners, since the body of a called function has no `parent`: it sees nothing of its caller.
+        """
+        graph = self
+        while graph.owner is not None:
+            graph = graph.owner.graph
+        return graph
+
+    @property
     def feeds(self) -> list[Tensor]:
         """The inputs that must be fed."""
         return [t for t in self.inputs if t.source is ValueSource.INPUT]

@@ -692,6 +692,11 @@ def function_of_another_opset() -> ModelProto:
     return with_function('<domain: "local", opset_import: ["" : 12]> F (a) => (b) { b = Softmax(a) }')
 
 
+@fault("unused-node", refused=False, says="nothing that Abs")
+def function_with_a_dead_node() -> ModelProto:
+    return with_function(f"{LOCAL} F (a) => (b) {{ b = Relu(a) c = Abs(a) }}")
+
+
 @fault("wrong-arity", refused=False, says="has 2 inputs, and the function has 1")
 def call_with_too_many_inputs() -> ModelProto:
     return with_function(f"{LOCAL} F (a) => (b) {{ b = Relu(a) }}", "y = local.F(x, x)")
