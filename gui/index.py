@@ -36,6 +36,7 @@ class ModelIndex:
 
     @classmethod
     def of(cls, model: Model) -> ModelIndex:
+        """The index of a model, subgraphs included."""
         index = cls()
         for graph in model.graph.walk():
             index.graphs[graph.prefix] = graph

@@ -66,6 +66,7 @@ class TablePane(QWidget):
         return True
 
     def set_rows(self, rows: Sequence[Any]) -> None:
+        """Show other rows, and the selection among them."""
         self._by_item = {}
         for row in rows:
             for item in self.items_of(row):
@@ -77,6 +78,7 @@ class TablePane(QWidget):
 
     @Slot()
     def apply_filter(self) -> None:
+        """Bring the rows in line with the filter text and with `accepts`."""
         self.model.set_filter(self.filter.text(), self.accepts)
         self.show_selection(self.document.selection)
 

@@ -220,6 +220,7 @@ _lock = Lock()
 
 
 def make_atom(kind: str, args: tuple[Any, ...]) -> Atom:
+    """The one atom of a kind and arguments; safe to call from several threads."""
     found = _atoms.get((kind, args))
     if found is None:
         made = Atom(kind, args)
@@ -244,6 +245,7 @@ def from_terms(terms: Terms) -> Dim:
 
 @lru_cache(MEMORY)
 def of_atom(atom: Atom) -> Expr:
+    """An atom as an expression."""
     expr = from_terms((((atom,), 1),))
     assert isinstance(expr, Expr)
     return expr
@@ -254,6 +256,7 @@ def _order(monomial: Monomial) -> tuple[int, list[tuple[bool, str]]]:
 
 
 def from_sum(terms: dict[Monomial, int]) -> Dim:
+    """The dim of a sum of coefficients by monomial, in canonical order. Raises DimTooComplex where it grew too long."""
     kept = [(m, c) for m, c in terms.items() if c]
     if len(kept) > _MAX_TERMS or any(len(m) > MAX_DEGREE or c.bit_length() > _MAX_BITS for m, c in kept):
         raise DimTooComplex("a dim grew past what can be shown")

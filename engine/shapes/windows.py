@@ -1,6 +1,7 @@
 """Output lengths of sliding windows: convolution, pooling and their transposes (ai.onnx Conv, MaxPool, ConvTranspose).
 
-Works on ints and expressions alike, so that what is inferred is what runs.
+Works on ints and expressions alike. The kernels have arithmetic of their own (`engine.kernels.windows`), which also
+says where each window lies; tests hold what is inferred against what runs.
 """
 
 from __future__ import annotations
