@@ -10,7 +10,7 @@ from engine.dims.expr import from_sum
 from engine.shapes.facts import ShapeClash
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
-_TRIALS = 4
+_TRIALS = 12
 _LONGEST = 513
 """Lengths below this are tried for the solutions of an equation of one symbol."""
 
@@ -198,6 +198,6 @@ def _trials(a: Dim, b: Dim) -> Iterable[tuple[int, int]]:
     """Values of two dims for a few assignments of their symbols."""
     names = sorted({*symbols_of(a), *symbols_of(b)})
     for trial in range(_TRIALS):
-        bindings = {name: _PRIMES[(i + 5 * trial) % len(_PRIMES)] for i, name in enumerate(names)}
+        bindings = {name: _PRIMES[(i + 5 * trial) % len(_PRIMES)] + 37 * trial for i, name in enumerate(names)}
         bind = Substitution(bindings)
         yield bind(a), bind(b)  # type: ignore[misc]  # every symbol is bound

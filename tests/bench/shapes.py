@@ -66,8 +66,8 @@ class Row:
     reason: str = ""
 
 
-def measure(name: str, path: Path, refill: bool) -> Row:
-    """Infer a model and run it at three sizes of its dims."""
+def measure(name: str, path: Path, runnable: Path) -> Row:
+    """Infer a model and run it, with weights, at three sizes of its dims."""
     model = loaded_bare(path)
     start = time.process_time()
     infer_shapes(model)
@@ -78,14 +78,12 @@ def measure(name: str, path: Path, refill: bool) -> Row:
     row = Row(name, len(values), len(values) - len(open_), 0, 0, 0, ms, reason)
     if path.parent.name == "light":
         return row  # without weights
-    with tempfile.TemporaryDirectory() as folder:
-        runnable = refilled(path, Path(folder)) if refill else path
-        model = inferred_alone(runnable)
-        for sizes in three_bindings(name, model):
-            wrong, checked = wrong_at(name, model, sizes)
-            row.wrong, row.checked, row.bindings = row.wrong + len(wrong), row.checked + checked, row.bindings + 1
-            for message in wrong[:3]:
-                print("   wrong:", message)
+    model = inferred_alone(runnable)
+    for sizes in three_bindings(name, model):
+        wrong, checked = wrong_at(name, model, sizes)
+        row.wrong, row.checked, row.bindings = row.wrong + len(wrong), row.checked + checked, row.bindings + 1
+        for message in wrong[:3]:
+            print("   wrong:", message)
     return row
 
 
@@ -99,7 +97,11 @@ def refilled(path: Path, folder: Path) -> Path:
 
 def peer(python: str, tool: str, path: Path) -> str:
     """What a peer makes of a model, as one cell."""
-    done = subprocess.run([python, str(BENCH), "one", tool, str(path)], capture_output=True, text=True, timeout=300)
+    command = [python, str(BENCH), "one", tool, str(path)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    except subprocess.TimeoutExpired:
+        return "over 300 s"
     try:
         found = json.loads(done.stdout.strip().splitlines()[-1])
     except (ValueError, IndexError):
@@ -131,14 +133,17 @@ def main() -> int:
     names = list(dict.fromkeys([*BESIDE_PEERS, *rest]))
     rows, cells = [], []
     for name in (n for n in names if not args.names or any(part in n for part in args.names)):
-        row = measure(name if name.startswith("light/") else f"{name}.onnx", path_of(name), name.startswith("skel/"))
-        rows.append(row)
-        checked = f"{row.wrong} of {row.checked:,}" if row.bindings else "not run"
-        ours = f"{percent(row.known, row.values)}, {row.ms:.0f} ms"
-        line = [f"{name.partition('/')[2]} ({row.values})", ours, checked]
-        if name in BESIDE_PEERS and args.peers:
-            line += [peer(args.peers, tool, path_of(name)) for tool in PEERS]
-            cells.append(line)
+        with tempfile.TemporaryDirectory() as folder:
+            path = path_of(name)
+            runnable = refilled(path, Path(folder)) if name.startswith("skel/") else path
+            row = measure(name if name.startswith("light/") else f"{name}.onnx", path, runnable)
+            rows.append(row)
+            checked = f"{row.wrong} of {row.checked:,}" if row.bindings else "not run"
+            ours = f"{percent(row.known, row.values)}, {row.ms:.0f} ms"
+            line = [f"{name.partition('/')[2].removesuffix('.skel')} ({row.values})", ours, checked]
+            if name in BESIDE_PEERS and args.peers:
+                line += [peer(args.peers, tool, runnable) for tool in PEERS]
+                cells.append(line)
         print(" | ".join(line), row.reason, flush=True)
     known, values = sum(r.known for r in rows), sum(r.values for r in rows)
     wrong, checked = sum(r.wrong for r in rows), sum(r.checked for r in rows)

@@ -12,6 +12,7 @@ import pytest
 
 from engine import dtypes, load
 from engine.dims import Expr
+from engine.errors import NodeError
 from engine.graph.ir import Model
 from engine.graph.types import TensorType
 from engine.shapes.bind import Binder
@@ -68,7 +69,7 @@ FOUND = {
     "real/ppocr_v4_det.onnx": [
         f"equal-dims (p2o_DynamicDimension_{i} + {2**k - 1})//{2**k} and "
         f"{2**(5 - k)}*((p2o_DynamicDimension_{i} + 31)//32) must be equal, or one of them 1"
-        for k in (3, 2) for i in (2, 1)
+        for k in (4, 3, 2) for i in (2, 1)
     ],
     "real/ppocr_v4_rec.onnx": ["forced-dim x_dim2 can only be 33 to 80"],
     "ml/titanic_string_columns.onnx": [
@@ -76,7 +77,7 @@ FOUND = {
         "equal-dims age_dim0 and sex_dim0 must be equal",
     ],
 }  # fmt: skip
-"""What inference finds in the models, each of it true: other sizes fail, here and in ONNX Runtime."""
+"""What inference finds in the models, each of it true: other sizes fail."""
 
 
 @pytest.mark.parametrize("name", SKELETONS)
@@ -112,6 +113,26 @@ def test_findings(shared: Path, name: str) -> None:
     expected = FOUND.get(name, [])
     assert len(found) == len(expected), found
     assert all(text.startswith(start) for text, start in zip(found, expected, strict=True)), found
+
+
+REFUSED = {
+    "gen/gpt2_kv_dyn.onnx": {"batch": 2, "seq": 5, "past": 3, "s53": 5},
+    "gen/tagger_lstm_dyn.onnx": {"batch": 1, "seq": 8},
+    "gen/unet_ts.onnx": {"batch": 1, "h": 18, "w": 24},
+    "real/deepcut.onnx": {"unk__330": 2, "unk__331": 3},
+    "real/oskut_ws.onnx": {"unk__2044": 2, "unk__2045": 2, "unk__2046": 3},
+    "real/ppocr_v4_det.onnx": {f"p2o_DynamicDimension_{i}": size for i, size in enumerate((1, 64, 40))},
+    "real/ppocr_v4_rec.onnx": {"p2o_DynamicDimension_0": 1, "x_dim2": 32, "p2o_DynamicDimension_1": 64},
+    "ml/titanic_string_columns.onnx": {"age_dim0": 2, "fare_dim0": 3, "sex_dim0": 2, "port_dim0": 2},
+}
+"""Sizes against what inference finds of each model in `FOUND`."""
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_sizes_against_the_findings_fail(shared: Path, name: str) -> None:
+    model = inferred_alone(shared / "models" / name)
+    with pytest.raises(NodeError):
+        wrong_at(name, model, REFUSED[name])
 
 
 def stored_path(shared: Path, name: str) -> Path:
