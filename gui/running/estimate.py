@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.graph.ir import Model
 from engine.memory import available_bytes, needed_bytes
+from gui.text import bytes_text
 
 _CHECK_EVERY = 256  # tensors
 
@@ -20,13 +21,14 @@ class Estimate:
 
     @property
     def fits(self) -> bool:
+        """Whether the machine has that much now."""
         return self.needed <= self.free
 
     @property
     def words(self) -> str:
         """``needs about 1.2 GiB of 20 GiB``."""
         about = "at least" if self.unknown else "about"
-        text = f"needs {about} {_size(self.needed)} of {_size(self.free)}"
+        text = f"needs {about} {bytes_text(self.needed)} of {bytes_text(self.free)}"
         return text if self.fits else f"{text}: choose smaller dims, or do not compare every tensor"
 
 
@@ -48,12 +50,3 @@ def estimate(
             else:
                 needed += nbytes * (2 if both_sides and tensor.producer is not None else 1)
     return Estimate(needed, available_bytes(), unknown)
-
-
-def _size(count: int) -> str:
-    value = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if value < 999.5 or unit == "TiB":
-            return f"{value:.3g} {unit}"
-        value /= 1024
-    raise AssertionError
