@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from engine.errors import DeviceError
 from engine.graph.ir import Graph, Node
 from engine.kernels.registry import Kernel, KernelRegistry
 from engine.providers.base import HOST, ExecutionProvider
@@ -55,10 +56,14 @@ class Placer:
     def __init__(self, providers: Sequence[ExecutionProvider]) -> None:
         self._entries: list[_Entry] = []
         for provider in providers:
-            available, registry = provider.available(), KernelRegistry()
+            registry, available = KernelRegistry(), provider.available()
+            unavailable = "" if available else available.reason or "not available"
             if available:
-                provider.register_kernels(registry)
-            self._entries.append(_Entry(provider, registry, "" if available else available.reason))
+                try:
+                    provider.register_kernels(registry)
+                except DeviceError as error:  # what only using it shows, such as a broken installation
+                    unavailable = str(error)
+            self._entries.append(_Entry(provider, registry, unavailable))
 
     def place(self, graph: Graph, overrides: Mapping[str, str] | None = None) -> dict[Node, Placement]:
         """A placement for every node of the graph and its subgraphs, in file order.

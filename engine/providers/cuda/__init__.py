@@ -57,6 +57,13 @@ class CUDAProvider(ExecutionProvider):
         return self._xp
 
     def register_kernels(self, registry: KernelRegistry) -> None:
+        """Add the kernels of the library that keep to the array module.
+
+        Raises
+        ------
+        DeviceError: CuPy is there but cannot be imported.
+        """
+        _ = self.xp
         for kernel in library():
             if runs_on_device(kernel):
                 registry.register(device_kernel(kernel))

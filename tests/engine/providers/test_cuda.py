@@ -13,10 +13,12 @@ import pytest
 
 from engine.errors import DeviceError
 from engine.kernels.registry import KernelRegistry
-from engine.providers import CUDAProvider
+from engine.providers import Availability, CUDAProvider
 from engine.providers.cuda import probe
+from engine.session import Session
 from tests.engine.providers.fake_cupy import FakeArray, FakeCuPy
 from tests.engine.providers.nodes import Context, make_node
+from tests.engine.session.models import chain
 
 
 @pytest.fixture
@@ -80,6 +82,16 @@ def test_a_broken_cupy_is_a_device_error(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(DeviceError, match="CuPy cannot be imported"):
         _ = provider.xp
     assert "CuPy cannot be imported" in provider.available().reason
+
+
+def test_with_a_broken_cupy_everything_runs_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setattr("engine.providers.cuda.cuda_availability", lambda: Availability(True))
+    session = Session(chain("Abs", "Neg"), [CUDAProvider()])
+    for placement in session.placements.values():
+        assert placement.provider is session.providers[1]
+        assert "CuPy cannot be imported" in placement.refusals[0].reason
+    assert session.run({"x": np.float32([1, -2])}).outputs["y"].tolist() == [-1, -2]
 
 
 def test_values_travel(cupy: FakeCuPy) -> None:

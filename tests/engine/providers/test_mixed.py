@@ -169,7 +169,15 @@ def on_device(model: Model) -> list[str]:
             and node.op_type != "Constant"]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [n for n in corpus.names() if n not in ("ops/dag_5000", "gen/yolo_n_320_nms")])
+def quick_first(names: list[str]) -> list[Any]:
+    """The names, large models marked as slow."""
+    large = ("real/", "gen/mobilenet", "gen/vit", "gen/unet", "ml/iso")
+    return [pytest.param(n, marks=[pytest.mark.slow] if n.startswith(large) else []) for n in names]
+
+
+@pytest.mark.parametrize(
+    "name", quick_first([n for n in corpus.names() if n not in ("ops/dag_5000", "gen/yolo_n_320_nms")])
+)
 def test_a_device_that_fails_at_any_node(shared: Path, name: str) -> None:
     """Right outputs all the same, and the node is named; every node of small models, a few of each large one."""
     model, feeds = corpus.load(shared, name)
