@@ -221,8 +221,11 @@ class Inference:
             return Fact(out)
         if out.shape is None:
             return Fact(TensorType(out.dtype or slot_dtype), None, self._first_reason(self._node))
-        if any(isinstance(d, int) and d < 0 for d in out.shape):
+        sizes = [d for d in out.shape if isinstance(d, int)]
+        if min(sizes, default=0) < 0:
             raise ShapeClash(f"its output would be {format_shape(out.shape)}")
+        if max(sizes, default=0) >= 1 << 63:
+            raise DimTooComplex("a dim of more than 63 bits")
         value = values.known(out.value)
         if value is not None and concrete(out.shape) != value.shape:
             value = None
