@@ -155,7 +155,9 @@ def needed_bytes(tensor: Tensor, bindings: Mapping[str, int]) -> int | None:
 
 
 def format_bytes(count: float) -> str:
-    """A byte count as people read it: ``1.5 GiB``."""
+    """A byte count as people read it: ``1.5 GiB``; counts that no machine has are only said to be huge."""
+    if count >= 1 << 60:
+        return "more than 1024 PiB"
     for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
         if count < 1024 or unit == "PiB":
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"

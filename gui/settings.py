@@ -11,6 +11,7 @@ from PySide6.QtCore import QByteArray, QSettings
 STATE_VERSION = 3  # of the dock layout; raise it when docks are added or renamed
 MAX_RECENT = 10
 MAX_REMEMBERED = 50  # models whose inputs are remembered
+MAX_REMEMBERED_CHARS = 100_000  # of one model: all are read and written as one, and names can be of any length
 
 
 class Settings:
@@ -99,7 +100,7 @@ class Settings:
         """Remember the bookmarks of a model, for the most recent models."""
         remembered = self._json("files/bookmarks", {})
         remembered.pop(path, None)
-        if names:
+        if names and len(json.dumps(names)) <= MAX_REMEMBERED_CHARS:
             remembered[path] = names
         kept = dict(list(remembered.items())[-MAX_REMEMBERED:])
         self._store.setValue("files/bookmarks", json.dumps(kept))
@@ -113,7 +114,8 @@ class Settings:
         """Remember JSON-able facts about a model's inputs, for the most recent models."""
         remembered = self._json("run/inputs", {})
         remembered.pop(path, None)
-        remembered[path] = inputs
+        if len(json.dumps(inputs)) <= MAX_REMEMBERED_CHARS:
+            remembered[path] = inputs
         kept = dict(list(remembered.items())[-MAX_REMEMBERED:])
         self._store.setValue("run/inputs", json.dumps(kept))
 

@@ -26,6 +26,7 @@ COMMANDS = {
 COLLECT_AFTER = (100_000, 20, 50)
 
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+MAX_MESSAGE = 2000  # characters of an error for people: it may quote names and shapes of any length
 
 
 class UsageError(EngineError):
@@ -75,7 +76,8 @@ def _report(error: EngineError, as_json: bool) -> int:
         places = ("offset", "field", "input_name", "node")
         body.update({key: value for key in places if (value := getattr(error, key, None))})
         print_json({"error": body})
-    print(f"oinfer: {escape(str(error))}", file=sys.stderr)
+    told = str(error)
+    print(f"oinfer: {escape(told[:MAX_MESSAGE])}{'…' * (len(told) > MAX_MESSAGE)}", file=sys.stderr)
     return USAGE if isinstance(error, UsageError | ModelFormatError | InputError) else FAILED
 
 
@@ -83,7 +85,7 @@ def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         name = arguments[0]
         command = importlib.import_module(f"engine.cli.{name}")
-        parser = Parser(prog=f"oinfer {name}", description=COMMANDS[name].capitalize() + ".")
+        parser = Parser(prog=f"oinfer {name}", description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".")
         command.add_arguments(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object (docs/cli.md names its keys)")
         return int(command.execute(parser.parse_args(arguments[1:])))

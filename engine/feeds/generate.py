@@ -19,6 +19,7 @@ from engine.graph.ir import Model, Tensor, ValueSource
 from engine.graph.types import TensorType, format_shape
 from engine.memory import available_bytes, format_bytes
 
+_MAX_RANK = 64  # of NumPy's arrays
 _MEMORY_SHARE = 0.5  # of the free memory that generated inputs may take together
 
 
@@ -84,6 +85,10 @@ def _concrete(tensor: Tensor, dims: Mapping[str, int], shapes: Mapping[str, tupl
     shape = input_shape(tensor)
     if shape is None:
         raise InputError(f"input {tensor.name!r} declares no rank: give its whole shape", tensor.name)
+    if len(shape) > _MAX_RANK:
+        raise InputError(
+            f"input {tensor.name!r} declares {len(shape)} dims, and arrays have {_MAX_RANK} at most", tensor.name
+        )
     sizes = []
     for axis, dim in enumerate(shape):
         missing = sorted(set(dim.symbols()) - set(dims)) if isinstance(dim, Expr) else []

@@ -404,3 +404,18 @@ def test_usage(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--help"])
     assert ended.value.code == 0
     assert "compare" in capsys.readouterr().out
+
+
+def test_an_error_quotes_no_more_than_a_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "x" * 100_000
+    path = save(tmp_path / "m.onnx", [helper.make_node("Relu", [name], ["y"])], [info("a", [2])], [info("y", [2])])
+    told = complaint(capsys, "run", path, status=1)
+    assert name[:1000] in told
+    assert len(told) < 3000
+    assert told.endswith("…\n")
+
+
+def test_help_keeps_the_names_of_providers(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["compare", "--help"])
+    assert "Time the chosen providers against CPU only" in " ".join(capsys.readouterr().out.split())

@@ -352,3 +352,14 @@ def test_pictures_that_do_not_fit(tmp_path: Path, shape: list[int], text: str, m
     (tmp_path / "p.png.jpg").write_bytes(b"nonsense")
     with pytest.raises(InputError, match=message):
         feeds.make_feeds(model_of(tensor("x", shape)), {}, {"x": InputSpec.parse(text.format(path))})
+
+
+@pytest.mark.parametrize("dim", [2, 2**62])
+def test_more_dims_than_an_array_can_have_are_refused(dim: int) -> None:
+    with pytest.raises(InputError, match="'x' declares 65 dims, and arrays have 64 at most"):
+        feeds.make_feeds(model_of(tensor("x", [dim] * 65)), {})
+
+
+def test_inputs_beyond_any_machine_are_refused() -> None:
+    with pytest.raises(InputError, match="brings the inputs to more than 1024 PiB"):
+        feeds.make_feeds(model_of(tensor("x", [2**62] * 64)), {})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from gui.settings import MAX_RECENT, MAX_REMEMBERED, Settings
+from gui.settings import MAX_RECENT, MAX_REMEMBERED, MAX_REMEMBERED_CHARS, Settings
 
 
 def test_recent_files_are_few_and_the_newest_first(settings: Settings) -> None:
@@ -30,6 +30,15 @@ def test_inputs_are_remembered_per_model(settings: Settings) -> None:
         settings.remember_inputs(f"/{number}", {"dims": {"N": number}})
     assert settings.inputs_of("/0") == {}
     assert settings.inputs_of(f"/{MAX_REMEMBERED}") == {"dims": {"N": MAX_REMEMBERED}}
+
+
+def test_what_is_too_long_to_remember_is_forgotten(settings: Settings) -> None:
+    settings.remember_inputs("/a", {"dims": {"N": 1}})
+    settings.remember_inputs("/b", {"dims": {"N" * MAX_REMEMBERED_CHARS: 1}})
+    settings.remember_bookmarks("/b", ["n" * MAX_REMEMBERED_CHARS])
+    assert settings.inputs_of("/a") == {"dims": {"N": 1}}
+    assert settings.inputs_of("/b") == {}
+    assert settings.bookmarks_of("/b") == []
 
 
 @pytest.mark.parametrize("value", ["[", "{}", "5", '["ok", 3]', ""])
