@@ -58,6 +58,7 @@ class CanvasView(QWidget):
         self._hold: object = None  # what stays in its place when the next drawing comes
         self._group: Group | None = None  # selected on the canvas; the document knows nodes and tensors only
         self.options = _options(document.settings.view_options)
+        self.opens_flat = False  # whether large graphs open with every node by itself
         self.bookmarks = Bookmarks(document)
         self.canvas = GraphCanvas()
         self.canvas.set_netron(self.options.netron)
@@ -288,7 +289,7 @@ class CanvasView(QWidget):
 
         def work(task: Task) -> Drawing:
             try:
-                return draw(graph, grouping, options, measure, task.cancelled)
+                return draw(graph, grouping, options, measure, task.cancelled, self.opens_flat)
             except LayoutCancelled as error:
                 raise Cancelled from error
 

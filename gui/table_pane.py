@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Slot
@@ -10,8 +10,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidg
 
 from engine.graph.ir import Node, Tensor
 from gui.document import Document, Item
+from gui.jobs import Job, Task
 from gui.models.table import Column, TableModel
 from gui.widgets.table_view import TableView
+
+FEW = 2000  # rows that are made at once; more would keep the window from answering
 
 
 class TablePane(QWidget):
@@ -32,6 +35,7 @@ class TablePane(QWidget):
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.summary.setProperty("role", "muted")
         self._by_item: dict[Any, Any] = {}
+        self._filling: Job | None = None
 
         self.top = QHBoxLayout()
         self.top.setContentsMargins(8, 6, 8, 6)
@@ -49,6 +53,7 @@ class TablePane(QWidget):
         self._filter_delay.timeout.connect(self.apply_filter)
         self.filter.textChanged.connect(self._filter_delay.start)
         self.view.picked.connect(self._picked)
+        self.view.failed.connect(document.failed)
         document.selection_changed.connect(self.show_selection)
 
     # For subclasses
@@ -65,12 +70,50 @@ class TablePane(QWidget):
         """Whether a row is shown at all."""
         return True
 
-    def set_rows(self, rows: Sequence[Any]) -> None:
-        """Show other rows, and the selection among them."""
-        self._by_item = {}
+    def fill(
+        self, size: int, make: Callable[[], tuple[list[Any], Any]], tell: Callable[[list[Any], Any], None]
+    ) -> None:
+        """Make rows and show them: at once where they are few, else in a job, the table being empty meanwhile.
+
+        Parameters
+        ----------
+        size
+            About how many rows there will be.
+        make
+            Makes the rows, and whatever else `tell` needs; runs on another thread, so it takes what it reads along.
+        tell
+            Says around the table what there is to say about its rows.
+        """
+        if self._filling is not None:
+            self._filling.cancel()
+            self._filling = None
+        if size <= FEW:
+            rows, extra = make()
+            self.set_rows(rows)
+            tell(rows, extra)
+            return
+
+        def work(task: Task) -> tuple[list[Any], Any, dict[Any, Any]]:
+            made, more = make()
+            return made, more, self._rows_by_item(made)
+
+        def show(result: tuple[list[Any], Any, dict[Any, Any]]) -> None:
+            self.set_rows(result[0], result[2])
+            tell(result[0], result[1])
+
+        self.set_rows([])
+        self._filling = self.document.jobs.start(work, show)
+
+    def _rows_by_item(self, rows: Sequence[Any]) -> dict[Any, Any]:
+        by_item: dict[Any, Any] = {}
         for row in rows:
             for item in self.items_of(row):
-                self._by_item.setdefault(item, row)
+                by_item.setdefault(item, row)
+        return by_item
+
+    def set_rows(self, rows: Sequence[Any], by_item: dict[Any, Any] | None = None) -> None:
+        """Show other rows, and the selection among them."""
+        self._by_item = self._rows_by_item(rows) if by_item is None else by_item
         self.model.set_rows(rows)
         self.show_selection(self.document.selection)
 

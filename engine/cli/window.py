@@ -17,6 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--smoke", action="store_true",
                         help="open the real window on MODEL or a sample, run it, say how long each phase took, exit")
     parser.add_argument("--picture", metavar="OUT.png", help="with --smoke: grab the window into this file")
+    parser.add_argument("--flat", action="store_true", help="with --smoke: every node by itself, no modules")
+    parser.add_argument("--view", action="store_true", help="with --smoke: measure the drawing, don't run the model")
     parser.add_argument("--json", action="store_true", help="with --smoke: print one JSON object")
     parser.add_argument("--version", action="version", version=f"oinfer {_version()}")  # fmt: skip
 
@@ -28,8 +30,8 @@ def execute(args: argparse.Namespace) -> int:
     if args.smoke:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
         return smoke(args)
-    if args.picture or args.json:
-        raise ModelFormatError("--picture and --json go with --smoke")
+    if args.picture or args.json or args.flat or args.view:
+        raise ModelFormatError("--picture, --json, --flat and --view go with --smoke")
     if sys.platform == "linux" and not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))):
         raise EngineError("there is no display: DISPLAY and WAYLAND_DISPLAY are empty. Start it in a desktop session "
                           "or over ssh -X; inspect, check, run, compare and render need none")  # fmt: skip
@@ -46,7 +48,7 @@ def smoke(args: argparse.Namespace) -> int:
         from gui.smoke import main
     except ImportError as error:
         raise no_qt(error) from error
-    return int(main(args.model, args.picture, args.json))
+    return int(main(args.model, args.picture, args.json, args.flat, args.view))
 
 
 def no_qt(error: ImportError) -> EngineError:

@@ -61,7 +61,7 @@ class GraphCanvas(GraphPicture):
 
     # Pointing
 
-    def _hit(self, pos: QPointF) -> tuple[int, int]:
+    def hit(self, pos: QPointF) -> tuple[int, int]:
         """Box and net at a point, -1 where there is none; boxes win."""
         box = self._box_at(pos)
         if box >= 0 or self._geometry is None:
@@ -82,10 +82,8 @@ class GraphCanvas(GraphPicture):
             self._is_drag = True
             self.setCursor(Qt.CursorShape.ClosedHandCursor)
         if self._is_drag:
-            self.view.dx += pos.x() - self._dragged.x()
-            self.view.dy += pos.y() - self._dragged.y()
+            self.pan(pos.x() - self._dragged.x(), pos.y() - self._dragged.y())
             self._dragged = pos
-            self._moved()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._pressed is None:
@@ -96,7 +94,7 @@ class GraphCanvas(GraphPicture):
             self._click(event.position(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
 
     def _click(self, pos: QPointF, shift: bool) -> None:
-        box, net = self._hit(pos)
+        box, net = self.hit(pos)
         if self._scene is None or (box < 0 and net < 0):
             self.background_clicked.emit()
         elif box < 0:
@@ -194,7 +192,7 @@ class GraphCanvas(GraphPicture):
         self._menu.show_for(self._scene.boxes[box].item if box >= 0 else None, self.mapToGlobal(at))
 
     def _hover(self, pos: QPointF) -> None:
-        box, net = self._hit(pos)
+        box, net = self.hit(pos)
         if (box, net) == (self._emphasis.hover_box, self._emphasis.hover_net):
             return
         self._emphasis.hover_box, self._emphasis.hover_net = box, net
@@ -218,7 +216,7 @@ class GraphCanvas(GraphPicture):
         return super().event(event)
 
     def _tooltip(self, pos: QPointF) -> str:
-        box, net = self._hit(pos)
+        box, net = self.hit(pos)
         if self._scene is None or (box < 0 and not 0 <= net < len(self._scene.nets)):
             return ""
         item = self._row_item(box, pos) if box >= 0 else self._scene.nets[net].tensor

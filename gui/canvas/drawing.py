@@ -37,10 +37,10 @@ class Grouping:
     opened: Opened = frozenset()
 
     @classmethod
-    def at_first(cls, graph: Graph) -> Grouping:
-        """Modules for large graphs, single nodes for the others."""
+    def at_first(cls, graph: Graph, flat: bool = False) -> Grouping:
+        """Modules for large graphs, single nodes for the others, and for all if `flat`."""
         tree = group_tree(graph)
-        shown = tree is not None and len(graph.nodes) > GROUPED_FROM
+        shown = tree is not None and len(graph.nodes) > GROUPED_FROM and not flat
         return cls(tree, shown, tree.opening() if tree is not None else frozenset())
 
     @property
@@ -63,9 +63,9 @@ class Drawing:
 
 def draw(
     graph: Graph, grouping: Grouping | None, options: SceneOptions, measure: Measure,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = lambda: False, flat: bool = False,
 ) -> Drawing:  # fmt: skip
-    """Make the drawing of a graph; in the grouping it has at first where none is given.
+    """Make the drawing of a graph; in the grouping it has at first where none is given, without one if `flat`.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def draw(
         If the layout could not be made.
     """
     start = time.perf_counter()
-    grouping = grouping or Grouping.at_first(graph)
+    grouping = grouping or Grouping.at_first(graph, flat)
     opened = grouping.opened
     scene = build_scene(graph, measure, options, grouping.tree if grouping.shown else None, opened)
     layout = lay_out(scene.layout_input, cancelled)

@@ -65,7 +65,7 @@ class GraphPicture(QWidget):
         self._netron = False
         self._cache = FrameCache(self._paint_frame)
         self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
-        self._settle.timeout.connect(self._settled)
+        self._settle.timeout.connect(self.settle)
         self._minimap = Minimap(self)
         self._minimap.moved.connect(self._minimap_moved)
         self._minimap.hide()
@@ -255,6 +255,12 @@ class GraphPicture(QWidget):
             self.view.zoom(factor, at.x(), at.y(), self._geometry.size)
             self._moved()
 
+    def pan(self, dx: float, dy: float) -> None:
+        """Move the picture by px of the widget."""
+        self.view.dx += dx
+        self.view.dy += dy
+        self._moved()
+
     def zoom_to(self, scale: float) -> None:
         """Magnify to a scale around the middle; 1 is full size."""
         self.zoom(scale / self.view.scale)
@@ -339,7 +345,9 @@ class GraphPicture(QWidget):
         self.view_changed.emit()
 
     @Slot()
-    def _settled(self) -> None:
+    def settle(self) -> None:
+        """Paint the next frame in full, as when nothing has moved for a while."""
+        self._settle.stop()
         self._moving = False
         self.update()
 

@@ -36,10 +36,16 @@ class InitializersPane(TablePane):
 
     @Slot(object)
     def _show_graph(self, graph: Graph | None) -> None:
-        rows = fusion_rows(graph) if graph else []
-        inputs = sum(row.tensor.data is None for row in rows)
-        size = sum(row.tensor.data.nbytes for row in rows if row.tensor.data is not None)
+        def make() -> tuple[list[FusionRow], tuple[int, int, bool]]:
+            rows = fusion_rows(graph) if graph else []
+            stored = [row.tensor.data for row in rows if row.tensor.data is not None]
+            declared = any(row.declared for row in rows)
+            return rows, (len(rows) - len(stored), sum(data.nbytes for data in stored), declared)
+
+        self.fill(len(graph.tensors) if graph else 0, make, self._tell)
+
+    def _tell(self, rows: list[FusionRow], facts: tuple[int, int, bool]) -> None:
+        inputs, size, declared = facts
         self.summary.setText(f"{plural(inputs, 'input')} · {len(rows) - inputs:,} stored" if rows else "")
         self.summary.setToolTip(f"{bytes_text(size)} stored")
-        self.set_rows(rows)
-        self.view.setColumnHidden(DECLARED, not any(row.declared for row in rows))
+        self.view.setColumnHidden(DECLARED, not declared)

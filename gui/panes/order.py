@@ -37,12 +37,18 @@ class OrderPane(TablePane):
 
     @Slot(object)
     def _show_graph(self, graph: Graph | None) -> None:
-        rows = order_rows(graph) if graph else []
-        fill_times(rows, self.document.run)
-        moved = sum(row.moved for row in rows)
+        run = self.document.run
+
+        def make() -> tuple[list[OrderRow], int]:
+            rows = order_rows(graph) if graph else []
+            fill_times(rows, run)
+            return rows, sum(row.moved for row in rows)
+
+        self.fill(len(graph.nodes) if graph else 0, make, self._tell)
+
+    def _tell(self, rows: list[OrderRow], moved: int) -> None:
         self._file_order.setText(f"File order ({moved} ↕)" if moved else "File order")
         self.filter.setPlaceholderText(f"Filter {plural(len(rows), 'node')}" if rows else "Filter")
-        self.set_rows(rows)
         self._show_columns(rows)
 
     @Slot()

@@ -61,15 +61,22 @@ class ShapesPane(TablePane):
 
     @Slot()
     def _show(self) -> None:
-        graph = self.document.graph
-        rows = shape_rows(graph, self.document.run) if graph else []
+        graph, run = self.document.graph, self.document.run
+
+        def make() -> tuple[list[ShapeRow], str]:
+            rows = shape_rows(graph, run) if graph else []
+            unknown, clashes = sum(r.is_unknown for r in rows), sum(bool(r.clash) for r in rows)
+            parts = [plural(len(rows), "tensor")]
+            parts += [f"{unknown:,} unknown"] if unknown else []
+            parts += [plural(clashes, "contradiction")] if clashes else []
+            return rows, " · ".join(parts) if rows else ""
+
+        self.fill(len(graph.tensors) if graph else 0, make, self._tell)
+
+    def _tell(self, rows: list[ShapeRow], summary: str) -> None:
         bind_rows(rows, self.document.dims)
-        unknown, clashes = sum(r.is_unknown for r in rows), sum(bool(r.clash) for r in rows)
-        parts = [plural(len(rows), "tensor")]
-        parts += [f"{unknown:,} unknown"] if unknown else []
-        parts += [plural(clashes, "contradiction")] if clashes else []
-        self.summary.setText(" · ".join(parts) if rows else "")
-        self.set_rows(rows)
+        self.summary.setText(summary)
+        self.model.refresh()
         self._show_origin()
 
     @Slot()

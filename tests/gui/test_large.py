@@ -1,0 +1,77 @@
+"""A large model does not stop the window from answering, and opens in modules."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from PySide6.QtCore import QTimer
+from pytestqt.qtbot import QtBot
+
+from gui.canvas.scene import BoxKind
+from gui.main_window import MainWindow
+from gui.panes.order import OrderPane
+from tests.gui.conftest import Opener
+
+NODES = 4000
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A chain of 4,000 nodes in 400 modules of ten."""
+    names = ["x", *(f"t{i}" for i in range(1, NODES)), "y"]
+    nodes = [
+        helper.make_node("Relu", [names[i]], [names[i + 1]], name=f"/layers.{i // 10}/op_{i}") for i in range(NODES)
+    ]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "large", ends[:1], ends[1:])
+    path = tmp_path_factory.mktemp("large") / "large.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_it_opens_in_modules_and_its_tables_fill(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, large: Path
+) -> None:
+    open_model(large)
+    scene = window.canvas.canvas.scene
+    assert scene is not None
+    assert [box.kind for box in scene.boxes].count(BoxKind.GROUP) == 400
+    pane = window.docks["order"].widget()
+    assert isinstance(pane, OrderPane)
+    qtbot.waitUntil(lambda: len(pane.model.rows) == NODES, timeout=20_000)
+    node = window.document.model.graph.nodes[1234]  # type: ignore[union-attr]
+    window.document.select(node)
+    assert pane.view.current_row().node is node
+    assert window.canvas.canvas.selected is node
+    group = window.canvas.grouping.tree.group_of[node]  # type: ignore[union-attr]
+    assert scene.locate(node) == [scene.box_of[id(group)]]
+    assert window.canvas.breadcrumb.texts[-1] == "layers.123"
+    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+        window.actions_by_name["reveal_hidden"].trigger()
+    shown = window.canvas.canvas.scene
+    assert shown is not None
+    assert shown.boxes[shown.box_of[id(node)]].item is node
+    assert window.canvas.canvas.rect().contains(window.canvas.canvas.node_rect(node).toRect())
+
+
+def test_the_window_answers_while_it_arrives(qtbot: QtBot, window: MainWindow, open_model: Opener, large: Path) -> None:
+    """The GUI thread's own time between two beats, so that other work on the machine does not count."""
+    open_model(large)
+    longest, last = 0.0, time.thread_time()
+
+    def beat() -> None:
+        nonlocal longest, last
+        now = time.thread_time()
+        longest, last = max(longest, now - last), now
+
+    pulse = QTimer(interval=0)
+    pulse.timeout.connect(beat)
+    pulse.start()
+    open_model(large)
+    qtbot.waitUntil(lambda: window.document.jobs.active == 0, timeout=20_000)
+    pulse.stop()
+    assert longest < 0.15
