@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 from gui.command import Command, has_model
 from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
-from gui.model_commands import COMPARE_COMMANDS
+from gui.model_commands import COMPARE_COMMANDS, SAVE_COMMANDS
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
@@ -37,6 +37,7 @@ COMMANDS = (
     *COMPARE_COMMANDS,
     Command("save_values", "File", "&Save Tensor…", lambda w: w.save_values(), [Key.Save],
             lambda w: w.document.selection is not None, separated=True),
+    *SAVE_COMMANDS,
     *EXPORT_COMMANDS,
     Command("close", "File", "&Close Window", lambda w: w.close(), [Key.Close], separated=True),
     Command("quit", "File", "&Quit", lambda w: w.quit(), [Key.Quit], role=QAction.MenuRole.QuitRole),

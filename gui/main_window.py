@@ -34,6 +34,7 @@ from gui.canvas_view import CanvasView
 from gui.docks import LEFT, RIGHT, add_docks, arrange, refresh_titles
 from gui.document import Document
 from gui.errors import environment
+from gui.netron import Netron
 from gui.panes.problems import ProblemsPane
 from gui.panes.run import RunPane
 from gui.panes.tensor_viewer import TensorPane
@@ -61,6 +62,7 @@ class MainWindow(QMainWindow):
         self.document = Document(self, self.settings)
         self.document.set_providers(self.settings.providers or [p.name for p in default_providers()])
         self.color_mode = "category"
+        self.netron = Netron(self)
         self._build()
         self._connect()
         self._restore()
@@ -117,6 +119,7 @@ class MainWindow(QMainWindow):
         document = self.document
         document.model_changed.connect(self._show_model)
         document.failed.connect(self.message.show_message)
+        self.netron.failed.connect(self.message.show_message)
         document.providers_changed.connect(self._save_providers)
         for signal in (document.model_changed, document.graph_changed, document.selection_changed,
                        document.history_changed, document.busy_changed):  # fmt: skip
@@ -375,6 +378,7 @@ class MainWindow(QMainWindow):
         """Stop what is under way, wait for it a bounded time, and remember how the window stood."""
         self.settings.geometry = self.saveGeometry()
         self.settings.state = self.saveState(STATE_VERSION)
+        self.netron.stop()
         self.document.close(CLOSE_TIMEOUT_MS)
         event.accept()
         self.closed.emit()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -177,6 +179,16 @@ class TableModel(QAbstractTableModel):
         for place in places:
             lines.append("\t".join(c.text(self.shown[place]).replace("\t", " ") for c in chosen))
         return "\n".join(lines)
+
+
+    def csv(self, places: Sequence[int] | None = None) -> str:
+        """Rows as CSV (RFC 4180) with all columns and a line of titles; those of `places`, else all that are shown."""
+        out = io.StringIO()
+        writer = csv.writer(out)
+        writer.writerow([column.title for column in self.columns])
+        rows = self.shown if places is None else [self.shown[place] for place in places]
+        writer.writerows([column.text(row) for column in self.columns] for row in rows)
+        return out.getvalue()
 
 
 def _alignment(column: Column) -> Qt.AlignmentFlag:

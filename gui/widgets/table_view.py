@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QFileDialog,
     QHeaderView,
     QMenu,
     QStyle,
@@ -90,9 +92,14 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class TableView(QTableView):
-    """Shows a `TableModel`. `picked(row)` says which row object the user went to, by mouse or by keyboard."""
+    """Shows a `TableModel`.
+
+    `picked(row)` says which row object the user went to, by mouse or by keyboard, `failed(title, message)` why a file
+    could not be written.
+    """
 
     picked = Signal(object)
+    failed = Signal(str, str)
 
     def __init__(self, model: TableModel, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -201,6 +208,18 @@ class TableView(QTableView):
             QGuiApplication.clipboard().setText(self._table.tsv(places, columns))
 
     @Slot()
+    def save_csv(self) -> None:
+        """Ask for a file and write all rows that pass the filter, with all columns."""
+        name = f"{self.accessibleName().lower().replace(' ', '_') or 'table'}.csv"
+        path, _ = QFileDialog.getSaveFileName(self, "Save table", name, "CSV (*.csv)")
+        if not path:
+            return
+        try:
+            Path(path).write_text(self._table.csv(), encoding="utf-8", errors="backslashreplace", newline="")
+        except OSError as error:
+            self.failed.emit("Could not save the table", f"{error.strerror or error}: {path}. Choose another place.")
+
+    @Slot()
     def _copy_name(self) -> None:
         row = self.current_row()
         QGuiApplication.clipboard().setText(str(getattr(row, "name", "")))
@@ -213,6 +232,7 @@ class TableView(QTableView):
         if getattr(self.current_row(), "name", ""):
             menu.addAction("Copy &name", self._copy_name)
         menu.addAction("&Copy rows as table", QKeySequence(QKeySequence.StandardKey.Copy), self.copy_rows)
+        menu.addAction("&Save table as CSV…", self.save_csv)
         menu.exec(self.viewport().mapToGlobal(position))
         menu.deleteLater()
 
