@@ -47,6 +47,7 @@ class RunState:
     dims: dict[str, int] = field(default_factory=dict)
     partial: bool = False
     feeds: dict[str, Any] = field(default_factory=dict)
+    times: Any = None
     mismatches: list[Diagnostic] = field(default_factory=list)
 
 

@@ -65,7 +65,7 @@ class AgreementTable(TablePane):
         self.show_only.setAccessibleName("Tensors to show")
         self.show_only.addItems([ALL, BEYOND, NONFINITE])
         self.show_only.currentIndexChanged.connect(self.apply_filter)
-        self.view.set_widths(4, 20, 16, 5, 9, 14, 9, 9, 30)
+        self.view.set_widths(4, 18, 14, 6, 9, 13, 9, 9, 30)
 
     def items_of(self, row: AgreementRow) -> Iterable[Node | Tensor]:
         return (row.tensor,)
@@ -139,10 +139,11 @@ class ComparePane(QWidget):
         second.addWidget(self.table.filter, 1)
         self.table.filter.setMinimumWidth(50)
         self.against.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.against.setMinimumContentsLength(9)
         self.against.setMaximumWidth(160)
-        self.tolerance.setFixedWidth(82)
+        self.tolerance.setFixedWidth(92)
         self.table.show_only.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.table.show_only.setMinimumContentsLength(9)
+        self.table.show_only.setMinimumContentsLength(8)
         self.pair.setMinimumWidth(_PAIR_WIDTH)
         left = QWidget()
         layout = QVBoxLayout(left)

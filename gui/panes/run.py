@@ -26,7 +26,6 @@ from gui.jobs import Job, Task
 from gui.running.estimate import Estimate, estimate
 from gui.running.execution import PartialRun, execute
 from gui.running.plan import RunPlan, default_plan, recall_plan
-from gui.running.report import report_of
 from gui.widgets.provider_list import ProviderList
 from gui.widgets.result_line import ResultLine
 from gui.widgets.run_form import DimsForm, InputsForm, plain_label
@@ -231,7 +230,7 @@ class RunPane(QWidget):
     @Slot()
     def _show_run(self) -> None:
         run = self.document.run
-        self.result.set_report(report_of(run.comparison) if run and run.comparison else None)
+        self.result.set_report(run.times.report if run and run.times else None)
 
     @Slot(str, int, int)
     def _show_busy(self, text: str, done: int, total: int) -> None:

@@ -12,8 +12,7 @@ from engine.session import ProviderEdge
 from gui.document import Document, Item
 from gui.models.order import category_color
 from gui.models.table import Column, Style
-from gui.running.report import report_of
-from gui.running.times import NodeTime, OperatorTime, copied_edges, node_times, operator_times
+from gui.running.times import NodeTime, OperatorTime, RunTimes
 from gui.table_pane import TablePane, node_first, own_tensors
 from gui.text import bytes_text, ms_text
 from gui.widgets.result_line import ResultLine
@@ -81,8 +80,7 @@ class TimingsPane(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self.document = document
-        self._rows: list[NodeTime] = []
-        self._operators: list[OperatorTime] = []
+        self._times: RunTimes | None = None
         self.result = ResultLine(1.15)
         self.export = ExportButton("Export", "timings")
         self.runs = RunsPlot()
@@ -100,7 +98,7 @@ class TimingsPane(QWidget):
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._page())
 
-        self.export.add_csv(lambda: [row.to_json() for row in self._rows])
+        self.export.add_csv(lambda: self._figures()["nodes"])
         self.export.add_json(self._figures)
         self.export.add_picture(self)
         self.nodes.picked.connect(document.select)
@@ -135,28 +133,26 @@ class TimingsPane(QWidget):
     def _show_run(self) -> None:
         run = self.document.run
         comparison = run.comparison if run else None
+        self._times = run.times if run and comparison else None
         self._empty.setText(_PARTIAL if run and comparison is None else _EMPTY)
-        self._stack.setCurrentIndex(1 if comparison else 0)
-        self._rows = node_times(run) if run and comparison else []
-        self._operators = operator_times(self._rows)
-        copies = copied_edges(comparison) if comparison else []
-        self.result.set_report(report_of(comparison) if comparison else None)
+        self._stack.setCurrentIndex(1 if self._times else 0)
+        self.result.set_report(self._times.report if self._times else None)
         self.runs.set_comparison(comparison)
         self.series.set_comparison(comparison)
-        self.operators.set_entries(self._operators)
-        self.copies.set_rows(copies)
-        self.tabs.setTabVisible(self.tabs.indexOf(self.copies), bool(copies))
-        self.table.set_rows(self._rows)
+        self.operators.set_entries(self._times.operators if self._times else [])
+        self.copies.set_rows(self._times.copies if self._times else [])
+        self.tabs.setTabVisible(self.tabs.indexOf(self.copies), bool(self._times and self._times.copies))
+        self.table.set_rows(self._times.nodes if self._times else [])
         self._show_graph(self.document.graph)
 
     @Slot(object)
     def _show_graph(self, graph: Graph | None) -> None:
-        rows = [row for row in self._rows if row.node.graph is graph]
-        self.nodes.set_rows(sorted(rows, key=lambda row: row.node.index))
+        rows = self._times.in_order.get(graph, []) if self._times and graph is not None else []
+        self.nodes.set_rows(rows)
 
     @Slot(object)
     def _show_selection(self, item: Item) -> None:
-        if self._rows:
+        if self._times:
             self.nodes.select(item if isinstance(item, Node) else item.producer if item is not None else None)
 
     @Slot(object)
@@ -170,6 +166,6 @@ class TimingsPane(QWidget):
         run = self.document.run
         return {
             "comparison": run.comparison.to_json() if run and run.comparison else None,
-            "nodes": [row.to_json() for row in self._rows],
-            "operators": [entry.to_json() for entry in self._operators],
+            "nodes": [row.to_json() for row in self._times.nodes] if self._times else [],
+            "operators": [entry.to_json() for entry in self._times.operators] if self._times else [],
         }

@@ -20,6 +20,7 @@ from engine.shapes.observed import check_observed
 from gui.document import RunState
 from gui.jobs import Task
 from gui.running.plan import RunPlan
+from gui.running.times import run_times
 
 
 class PartialRun(Exception):
@@ -113,7 +114,7 @@ def _trace(
 
 def _state(comparison: Comparison, plan: RunPlan, feeds: Mapping[str, Any]) -> RunState:
     mixed = comparison.mixed
-    return RunState(
+    state = RunState(
         comparison=comparison,
         result=mixed.result,
         node_ms={node: median(seconds) * 1e3 for node, seconds in mixed.node_seconds.items()},
@@ -124,6 +125,8 @@ def _state(comparison: Comparison, plan: RunPlan, feeds: Mapping[str, Any]) -> R
         dims=dict(plan.dims),
         feeds=dict(feeds),
     )
+    state.times = run_times(state)
+    return state
 
 
 def _observed(values: Mapping[Tensor, Any]) -> dict[Tensor, Type]:

@@ -6,10 +6,11 @@ from statistics import median
 from typing import Any
 
 from engine.compare import Comparison
-from engine.graph.ir import Node
+from engine.graph.ir import Graph, Node
 from engine.session import ProviderEdge, provider_edges
 from gui.document import RunState
 from gui.models.order import provider_name
+from gui.running.report import Report, report_of
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +57,27 @@ class OperatorTime:
             "operator": self.operator, "nodes": len(self.nodes), "ms": self.ms, "by_provider": self.by_provider,
             "cpu_only_ms": self.cpu_ms,
         }  # fmt: skip
+
+
+@dataclass(slots=True)
+class RunTimes:
+    """What the panes show of a finished run: its report, nodes and operators (slowest first), nodes of the graphs in
+    run order, and the edges that carried copies."""
+
+    report: Report
+    nodes: list[NodeTime]
+    operators: list[OperatorTime]
+    in_order: dict[Graph, list[NodeTime]]
+    copies: list[ProviderEdge]
+
+
+def run_times(run: RunState) -> RunTimes:
+    """Work out the figures of a run that has a comparison; takes time with thousands of nodes."""
+    nodes = node_times(run)
+    in_order: dict[Graph, list[NodeTime]] = {}
+    for row in sorted(nodes, key=lambda row: row.node.index):
+        in_order.setdefault(row.node.graph, []).append(row)
+    return RunTimes(report_of(run.comparison), nodes, operator_times(nodes), in_order, copied_edges(run.comparison))
 
 
 def node_times(run: RunState) -> list[NodeTime]:

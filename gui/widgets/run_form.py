@@ -89,7 +89,8 @@ class FormGrid(QScrollArea):
         field, label = self._fields.get(key), self._errors.get(key)
         if field is None or label is None:
             return
-        label.setText(text)
+        label.setText(text.partition(";")[0])  # what could be done instead is in the tooltips
+        label.setToolTip(plain_tip(text))
         label.setVisible(bool(text))
         mark = "true" if text else "false"
         if field.property("invalid") != mark:

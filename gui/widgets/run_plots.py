@@ -17,6 +17,7 @@ from gui.text import ms_text, one_line
 from gui.theme import Theme, on_theme, theme_manager
 
 _BAR = 0.56  # of the distance between two bars
+_MOST_BARS = 1000  # more than that are narrower than a pixel
 _NAMES_WIDTH = 70  # pixels for the names of the two sides
 _LABEL_WIDTH = 74  # pixels for a time behind a bar
 _ROW_HEIGHT = 17  # pixels of an operator's bars
@@ -236,7 +237,7 @@ class OperatorsPlot(_Plot):
 
 class NodesPlot(_Plot):
     """A bar for each node in run order, coloured by provider, a tick at its time on the CPU alone; `picked(Node)` on a
-    click."""
+    click. Of more nodes than can be told apart, neighbours share a bar: that of the slowest of them."""
 
     picked = Signal(object)
 
@@ -244,10 +245,13 @@ class NodesPlot(_Plot):
         super().__init__("Time per node, in run order")
         self._rows: list[NodeTime] = []
         self._selected: Node | None = None
-        self.bars = pyqtgraph.BarGraphItem(x=[], height=[], width=0.8)
+        self._bars: dict[str, pyqtgraph.BarGraphItem] = {}  # of one colour each: many colours in one draw slowly
+        self.light = pyqtgraph.BarGraphItem(x=[], height=[], width=0.8)
         self.cpu_ticks = pyqtgraph.PlotDataItem(connect="pairs")
-        self.addItem(self.bars)
+        self.addItem(self.light)
         self.addItem(self.cpu_ticks)
+        self.light.setZValue(1)
+        self.cpu_ticks.setZValue(2)
         self.getAxis("left").setLabel("ms")
         self.scene().sigMouseClicked.connect(self._clicked)
         on_theme(self._set_theme)
@@ -257,30 +261,51 @@ class NodesPlot(_Plot):
         self._rows = list(rows)
         self._set_theme(theme_manager().theme)
 
+    def heights(self) -> dict[str, list[float]]:
+        """The bars by provider, from left to right."""
+        return {name: [float(h) for h in bars.opts["height"]] for name, bars in self._bars.items()}
+
     def select(self, node: Node | None) -> None:
         """Light the bar of a node."""
         self._selected = node
-        self._set_theme(theme_manager().theme)
+        place = next((place for place, row in enumerate(self._rows) if row.node is node), None)
+        color = theme_manager().theme.color("error")
+        x, height = ([place + 1], [self._rows[place].ms]) if place is not None else ([], [])
+        _set_bars(self.light, [color] * len(x), x=x, height=height, width=max(0.8, self._step() * 0.8))
+
+    def _step(self) -> int:
+        """How many neighbours share a bar."""
+        return max(1, -(-len(self._rows) // _MOST_BARS))
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
         self._style_axes(theme)
-        self.getAxis("bottom").setLabel("run order" + _legend((row.provider for row in self._rows), theme))
-        count = len(self._rows)
-        heights = [row.ms for row in self._rows]
-        brushes = [
-            theme.color("error") if row.node is self._selected else provider_color(row.provider, theme)
-            for row in self._rows
-        ]
-        _set_bars(self.bars, brushes, x=np.arange(1, count + 1), height=heights, width=0.8)
-        cpu = np.array([row.cpu_ms for row in self._rows])
-        ends = np.arange(1, count + 1)[:, None] + np.array([-0.4, 0.4])
+        step, count = self._step(), len(self._rows)
+        groups = [self._rows[start : start + step] for start in range(0, count, step)]
+        slowest = [max(group, key=lambda row: row.ms) for group in groups]
+        centres = np.arange(len(groups)) * step + (step + 1) / 2
+        by_provider: dict[str, list[int]] = {name: [] for name in self._bars}
+        for place, row in enumerate(slowest):
+            by_provider.setdefault(row.provider, []).append(place)
+        for name, places in by_provider.items():
+            if name not in self._bars:
+                self._bars[name] = pyqtgraph.BarGraphItem(x=[], height=[], width=0.8)
+                self.addItem(self._bars[name])
+            self._bars[name].setOpts(
+                x=centres[places], height=[slowest[p].ms for p in places], width=0.8 * step,
+                brush=provider_color(name, theme), pen=pyqtgraph.mkPen(None),
+            )  # fmt: skip
+        cpu = np.array([max(row.cpu_ms for row in group) for group in groups])
+        ends = centres[:, None] + np.array([-0.4, 0.4]) * step
         self.cpu_ticks.setData(ends.reshape(-1), np.repeat(cpu, 2), pen=pyqtgraph.mkPen(theme.color("text"), width=1))
-        highest = max(heights, default=0.0)
-        if any(row.provider != "CPU" for row in self._rows):
-            highest = max(highest, float(cpu.max(initial=0.0)))
+        self.getAxis("bottom").setLabel("run order" + _legend(by_provider, theme))
+        self._set_ranges(max((row.ms for row in slowest), default=0.0), float(cpu.max(initial=0.0)))
+        self.select(self._selected)
+
+    def _set_ranges(self, highest: float, highest_cpu: float) -> None:
+        count = len(self._rows)
         self.setXRange(0.4, count + 0.6 if count else 1, padding=0)
-        self.setYRange(0, highest * 1.05 or 1, padding=0)
+        self.setYRange(0, max(highest, highest_cpu) * 1.05 or 1, padding=0)
 
     @Slot(object)
     def _clicked(self, event: object) -> None:

@@ -97,9 +97,7 @@ def test_a_run_fills_the_panes(
     np.testing.assert_allclose(
         timings.runs.bars.opts["width"], [median(comparison.mixed.runs_ms), median(comparison.cpu_only.runs_ms)]
     )
-    assert timings.nodes.bars.opts["height"] == [
-        pytest.approx(state.node_ms[node]) for node in window.document.graph.order
-    ]
+    assert timings.nodes.heights() == {"CPU": [pytest.approx(state.node_ms[n]) for n in window.document.graph.order]}
     assert len(timings.table.model.rows) == nodes
 
     order: OrderPane = window.docks["order"].widget()
@@ -320,13 +318,13 @@ class TestTimings:
         run_state(qtbot, window)
         pane: TimingsPane = window.docks["timings"].widget()
         window.docks["timings"].raise_()
-        entries = {entry.operator: entry for entry in pane._operators}
+        entries = {entry.operator: entry for entry in window.document.run.times.operators}
         nodes = [n for n in window.document.graph.order if n.op_type == "Relu"]
         assert entries["Relu"].by_provider == {
             "Planted": pytest.approx(sum(window.document.run.node_ms[n] for n in nodes))
         }
         assert all(set(e.by_provider) == {"CPU"} for name, e in entries.items() if name != "Relu")
-        assert [e.ms for e in pane._operators] == sorted((e.ms for e in pane._operators), reverse=True)
+        assert [e.ms for e in entries.values()] == sorted((e.ms for e in entries.values()), reverse=True)
         assert "Planted" in pane.operators.getAxis("bottom").labelText
         edges = pane.copies.model.rows
         assert {edge.target for edge in edges} == {"host", "planted:0"}
