@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -16,7 +18,7 @@ from gui.canvas.layout import LayoutInput
 from gui.canvas.scene import Box, BoxKind, Measure, Net, Opened, Scene, SceneOptions, TextStyle
 
 MAX_LABEL_WIDTH = 170.0
-MANY_PILLS = 8  # more inputs or outputs stand in the groups that alone read or make them
+SERIES = 4  # inputs or outputs numbered alike, from that many on, stand in the groups that alone read or make them
 MANY_LABELS = 4  # outputs up to which a box widens so that each has room for its label
 WIDEST_FOR_LABELS = 420.0
 LABEL_ROOM = 12.0  # around a label between two lines
@@ -134,18 +136,16 @@ class _Builder:
         return index
 
     def settle_pills(self, tree: GroupTree) -> None:
-        """Put each of many inputs and outputs into the group that alone reads or makes it, such as cached states."""
-        if len(self.graph.inputs) > MANY_PILLS:
-            for tensor in self.graph.inputs:
-                readers = [node for node, _ in tensor.consumers if node in tree.group_of]
-                group = _around([tree.group_of[node] for node in readers])
-                if group is not None and tensor.source is ValueSource.INPUT and len(readers) == len(tensor.consumers):
-                    self.entering.setdefault(group, []).append(tensor)
-        if len(self.graph.outputs) > MANY_PILLS:
-            for tensor in self.graph.outputs:
-                group = tree.group_of.get(tensor.producer) if tensor.producer is not None else None
-                if group is not None and group is not tree.root and not tensor.consumers:
-                    self.leaving.setdefault(group, []).append(tensor)
+        """Put each of a series of inputs or outputs into the group that alone reads or makes it, as cached states."""
+        for tensor in _series(self.graph.inputs):
+            readers = [node for node, _ in tensor.consumers if node in tree.group_of]
+            group = _around([tree.group_of[node] for node in readers])
+            if group is not None and tensor.source is ValueSource.INPUT and len(readers) == len(tensor.consumers):
+                self.entering.setdefault(group, []).append(tensor)
+        for tensor in _series(self.graph.outputs):
+            group = tree.group_of.get(tensor.producer) if tensor.producer is not None else None
+            if group is not None and group is not tree.root and not tensor.consumers:
+                self.leaving.setdefault(group, []).append(tensor)
 
     # Edges
 
@@ -247,6 +247,13 @@ class _Builder:
             if box.kind is BoxKind.NODE and box.width < width <= WIDEST_FOR_LABELS:
                 box.note_x += width - box.width
                 box.width = width
+
+
+def _series(tensors: list[Tensor]) -> list[Tensor]:
+    """Those of some tensors whose names differ by their numbers only from enough others."""
+    pattern = [re.sub(r"[0-9]+", "#", tensor.name) for tensor in tensors]
+    count = Counter(pattern)
+    return [tensor for tensor, name in zip(tensors, pattern, strict=True) if count[name] >= SERIES]
 
 
 def _around(groups: list[Group]) -> Group | None:
