@@ -264,7 +264,7 @@ class RunPane(QWidget):
         if model is None or self._job is not None or self.dims.invalid() is not None:
             return
         self._estimating = self.document.jobs.start(
-            lambda task: estimate(model, plan.dims, plan.per_node, task.check), self._estimated, lambda _error: None
+            lambda _task: estimate(model, plan.dims, plan.per_node), self._estimated, lambda _error: None
         )
 
     def _estimated(self, found: Estimate) -> None:

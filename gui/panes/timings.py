@@ -30,7 +30,8 @@ _COLUMNS = (
     Column("share", lambda r: f"{r.share:.1%}", Style("muted"), right=True, key=lambda r: r.share,
            heading_tip="Of all nodes of the main graph"),
     Column("operator", lambda r: r.node.op_type, Style("muted"), tip=lambda r: r.node.qualified_op),
-    Column("provider", lambda r: r.provider, Style("muted")),
+    Column("provider", lambda r: r.provider, Style("muted"), heading_tip="Who ran it; on a node, why others did not",
+           tip=lambda r: "\n".join(filter(None, (r.provider, r.refusals)))),
 )  # fmt: skip
 
 _COPY_COLUMNS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.compare import Comparison
+from engine.providers.placement import refusal_lines
 from gui.text import bytes_text, ms_text, plural
 
 
@@ -11,7 +12,8 @@ from gui.text import bytes_text, ms_text, plural
 class Report:
     """The result of a run in three lines, and whether all agrees.
 
-    `headline` holds the times, `verdict` the agreement of the outputs, `details` who ran what and how it was measured.
+    `verdict` holds the agreement of the outputs, `details` who ran what and how it was measured, `refusals` why earlier
+    providers did not take nodes, a line for each reason.
     """
 
     mixed: str
@@ -21,6 +23,7 @@ class Report:
     details: str
     agrees: bool
     faster: bool
+    refusals: str = ""
 
 
 def report_of(comparison: Comparison) -> Report:
@@ -35,6 +38,7 @@ def report_of(comparison: Comparison) -> Report:
         details=" · ".join(_details(comparison)),
         agrees=comparison.agree,
         faster=speedup > 0 and not same,
+        refusals="\n".join(map(str, refusal_lines(comparison.mixed.session.placements))),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.compare import Comparison
 from engine.graph.ir import Graph, Node
+from engine.providers.placement import Placement
 from engine.session import ProviderEdge, provider_edges
 from gui.document import RunState
 from gui.models.order import provider_name
@@ -18,7 +19,7 @@ class NodeTime:
     """A row of the table of node times.
 
     `ms` is the median of the mixed side's runs, `cpu_ms` of the CPU's; `spread` is half the middle half's width, in ms;
-    `share` is of the main graph's total, `bar` of the slowest node.
+    `share` is of the main graph's total, `bar` of the slowest node; `refusals` says why earlier providers declined.
     """
 
     node: Node
@@ -28,6 +29,7 @@ class NodeTime:
     provider: str
     bar: float = 0.0
     cpu_ms: float = 0.0
+    refusals: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The row as a line of CSV or an entry of JSON."""
@@ -89,7 +91,7 @@ def node_times(run: RunState) -> list[NodeTime]:
     rows = [
         NodeTime(
             node, ms, ms / total, _spread(mixed.get(node, [])), provider_name(run.placements.get(node)), ms / slowest,
-            median(cpu[node]) * 1e3 if cpu.get(node) else 0.0,
+            median(cpu[node]) * 1e3 if cpu.get(node) else 0.0, _refusals(run.placements.get(node)),
         )
         for node, ms in run.node_ms.items()
     ]  # fmt: skip
@@ -112,6 +114,10 @@ def copied_edges(comparison: Comparison) -> list[ProviderEdge]:
     """The edges of the graph that carried copies in the last timed run, the slowest first."""
     edges = provider_edges(comparison.mixed.session.placements, comparison.mixed.copies)
     return sorted(edges, key=lambda edge: -edge.seconds)
+
+
+def _refusals(placement: Placement | None) -> str:
+    return "\n".join(f"{r.provider}: {r.reason}" for r in placement.refusals) if placement is not None else ""
 
 
 def _seconds(comparison: Comparison | None) -> tuple[dict[Node, list[float]], dict[Node, list[float]]]:

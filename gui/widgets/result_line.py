@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from gui.running.report import Report
 from gui.theme import Theme, on_theme, theme_manager, ui_font
 from gui.widgets.run_label import ElidedLabel
+from gui.widgets.tips import plain_tip
 
 
 class ResultLine(QWidget):
@@ -53,3 +54,4 @@ class ResultLine(QWidget):
         self.verdict.setText(report.verdict)
         self.verdict.set_role("good" if report.agrees else "error")
         self.details.setText(report.details)
+        self.details.setToolTip(plain_tip("\n".join(filter(None, (report.details, report.refusals)))))

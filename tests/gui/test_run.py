@@ -326,6 +326,9 @@ class TestTimings:
         assert all(set(e.by_provider) == {"CPU"} for name, e in entries.items() if name != "Relu")
         assert [e.ms for e in entries.values()] == sorted((e.ms for e in entries.values()), reverse=True)
         assert "Planted" in pane.operators.getAxis("bottom").labelText
+        conv = next(row for row in pane.table.model.rows if row.node.op_type == "Conv")
+        assert conv.refusals.startswith("Planted: ")
+        assert "Conv" in pane.result.details.toolTip()
         edges = pane.copies.model.rows
         assert {edge.target for edge in edges} == {"host", "planted:0"}
         assert sum(edge.count for edge in edges) == len(window.document.run.comparison.mixed.copies)
@@ -456,13 +459,13 @@ class TestErrorsAtTheField:
 def test_the_memory_is_estimated_before_the_run(
     qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path
 ) -> None:
-    """40 products of 700 × 700 float32 on both sides, and the input."""
+    """40 products of 700 × 700 float32, on both sides or on one."""
     open_model(slow_model(tmp_path / "slow.onnx"))
     qtbot.waitUntil(lambda: run_pane.status.text().startswith("needs about"))
-    expected = (2 * 40 + 1) * 700 * 700 * 4 / 2**20
+    expected = 2 * 40 * 700 * 700 * 4 / 2**20
     assert f"needs about {expected:.3g} MiB of" in run_pane.status.text()
     run_pane.per_node.setChecked(False)
-    qtbot.waitUntil(lambda: f"about {(40 + 1) * 700 * 700 * 4 / 2**20:.3g} MiB" in run_pane.status.text())
+    qtbot.waitUntil(lambda: f"about {40 * 700 * 700 * 4 / 2**20:.3g} MiB" in run_pane.status.text())
 
 
 def counter_model(path: Path) -> Path:
