@@ -12,11 +12,13 @@ from pytestqt.qtbot import QtBot
 
 from engine.graph.ir import Graph, Model, Node, Tensor
 from gui.canvas.canvas import GraphCanvas
+from gui.canvas.groups import GroupTree, group_tree
 from gui.canvas.layout import LayoutInput, layout
 from gui.canvas.palette import Category
 from gui.canvas.scene import SceneOptions
+from gui.canvas.scene_builder import build_scene
 from gui.theme import DARK, LIGHT
-from tests.gui.canvas.models import control_flow, conv_net, cyclic, load, scene_of
+from tests.gui.canvas.models import control_flow, conv_net, cyclic, load, scene_of, width
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -415,3 +417,199 @@ def test_selecting_a_tensor_of_another_graph_is_harmless(qtbot: QtBot) -> None:
     canvas.select(inner.nodes[0])
     canvas.select(Tensor("stray", inner))
     assert not canvas.reveal(inner.nodes[0])
+
+
+def modules(count: int = 4, steps: int = 3) -> Model:
+    from onnx import helper
+
+    length = count * steps
+    names = ["x", *(f"t{i}" for i in range(1, length)), "y"]
+    nodes = [
+        helper.make_node("Relu", [names[i]], [names[i + 1]], name=f"/layers.{i // steps}/n{i}") for i in range(length)
+    ]
+    return load(nodes, {"x": [4]}, ["y"])
+
+
+def shown_in_modules(qtbot: QtBot, model: Model) -> tuple[GraphCanvas, GroupTree]:
+    tree = group_tree(model.graph)
+    assert tree is not None
+    canvas = GraphCanvas()
+    qtbot.addWidget(canvas)
+    canvas.resize(700, 800)
+    scene = build_scene(model.graph, width, tree=tree)
+    canvas.set_scene(scene, layout(scene.layout_input))
+    canvas.show()
+    qtbot.waitExposed(canvas)
+    return canvas, tree
+
+
+def test_a_module_opens_by_its_sign_by_double_click_and_by_keys(qtbot: QtBot) -> None:
+    canvas, tree = shown_in_modules(qtbot, modules())
+    group = next(g for g in tree.root.groups() if g.name == "layers.1")
+    rect = canvas._box_rect(canvas.scene.box_of[id(group)])  # type: ignore[union-attr]
+    with qtbot.waitSignal(canvas.group_clicked) as signal:
+        qtbot.mouseClick(canvas, LEFT, pos=QPoint(round(rect.left()) + 20, round(rect.top()) + 8))
+    assert signal.args == [group]
+    with qtbot.waitSignal(canvas.toggled) as signal:
+        qtbot.mouseClick(canvas, LEFT, pos=QPoint(round(rect.right()) - 10, round(rect.top()) + 8))
+    assert signal.args == [group]
+    with qtbot.waitSignal(canvas.toggled):
+        qtbot.mouseDClick(canvas, LEFT, pos=QPoint(round(rect.left()) + 20, round(rect.top()) + 8))
+    canvas.select(group)
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_E):
+        with qtbot.waitSignal(canvas.toggled) as signal:
+            qtbot.keyClick(canvas, key)
+        assert signal.args == [group]
+
+
+def test_what_is_opened_stays_where_it_was(qtbot: QtBot) -> None:
+    model = modules()
+    canvas, tree = shown_in_modules(qtbot, model)
+    group = next(g for g in tree.root.groups() if g.name == "layers.2")
+    before = canvas._box_rect(canvas.scene.box_of[id(group)])  # type: ignore[union-attr]
+    scene = build_scene(model.graph, width, tree=tree, opened=frozenset({group}))
+    canvas.set_scene(scene, layout(scene.layout_input), hold=group)
+    after = canvas._box_rect(scene.box_of[id(group)])
+    assert abs(after.top() - before.top()) <= 1
+    assert abs(after.center().x() - before.center().x()) <= 1
+
+
+def test_a_node_in_a_closed_module_marks_the_module(qtbot: QtBot) -> None:
+    model = modules()
+    canvas, tree = shown_in_modules(qtbot, model)
+    inside = node(model, "/layers.3/n10")
+    canvas.select(inside)
+    assert canvas._emphasis.selected.tolist() == [canvas.scene.box_of[id(tree.group_of[inside])]]  # type: ignore[union-attr]
+    assert canvas.reveal(inside)
+
+
+def test_keys_dim_what_does_not_matter_and_escape_lights_all(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = shown(qtbot, model)
+    plain = canvas.grab().toImage()
+    assert not canvas.light_cone(True, False)
+    canvas.select(node(model, "relu"))
+    qtbot.keyClick(canvas, Qt.Key.Key_U)
+    add = canvas.node_rect(node(model, "add"))
+    at = QPoint(round(add.center().x()), round(add.top()) + 4)
+    assert canvas.grab().toImage().pixelColor(at).lightness() > plain.pixelColor(at).lightness() + 40
+    conv = canvas.node_rect(node(model, "conv"))
+    at = QPoint(round(conv.center().x()), round(conv.top()) + 4)
+    assert close(canvas.grab().toImage().pixelColor(at), plain.pixelColor(at))
+    with qtbot.assertNotEmitted(canvas.background_clicked):
+        qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+    assert canvas.lit is None
+    with qtbot.waitSignal(canvas.background_clicked):
+        qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+
+
+def test_shift_click_shows_the_paths_to_a_second_node(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = shown(qtbot, model)
+    canvas.select(node(model, "conv"))
+    qtbot.mouseClick(canvas, LEFT, Qt.KeyboardModifier.ShiftModifier, header(canvas, node(model, "add")))
+    assert canvas.lit is not None
+    lit = {b.item.name for b, on in zip(canvas.scene.boxes, canvas.lit.boxes, strict=True) if on}  # type: ignore[union-attr]
+    assert lit == {"conv", "relu", "mul", "add"}
+    canvas.select(model.graph.tensors["unread"])
+    with qtbot.waitSignal(canvas.said):
+        assert not canvas.light_path(node(model, "add"))
+
+
+def test_n_follows_a_tensor_from_reader_to_reader(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = shown(qtbot, model)
+    canvas.select(model.graph.tensors["c"])
+    said: list[str] = []
+    canvas.said.connect(said.append)
+    for _ in range(3):
+        qtbot.keyClick(canvas, Qt.Key.Key_N)
+    qtbot.keyClick(canvas, Qt.Key.Key_N, Qt.KeyboardModifier.ShiftModifier)
+    assert [text.split(" of")[0] for text in said] == ["Reader 1", "Reader 2", "Reader 1", "Reader 2"]
+
+
+def test_bookmarks_are_drawn_beside_their_nodes(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = shown(qtbot, model)
+    plain = canvas.grab().toImage()
+    canvas.mark([node(model, "mul")])
+    rect = canvas.node_rect(node(model, "mul"))
+    at = QPoint(round(rect.left()) - 8, round(rect.top()) + 4)
+    assert close(canvas.grab().toImage().pixelColor(at), QColor(LIGHT.accent))
+    assert not close(plain.pixelColor(at), QColor(LIGHT.accent))
+
+
+@pytest.mark.qt_log_ignore("does not support grabbing the keyboard", extend=True)
+def test_the_context_menu_acts_on_what_is_under_the_pointer(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = shown(qtbot, model)
+    canvas.select(node(model, "mul"))
+    menu = canvas.findChild(QMenu)
+    assert menu is not None
+    canvas._menu.show_for(node(model, "mul"), canvas.mapToGlobal(QPoint(10, 10)))
+    next(a for a in menu.actions() if "Depends On" in a.text()).trigger()
+    menu.close()
+    assert canvas.lit is not None
+
+
+def image_of(canvas: GraphCanvas) -> np.ndarray:
+    image = canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    return np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1, 4)[..., :3].astype(int)
+
+
+def test_a_panned_frame_equals_one_painted_anew(qtbot: QtBot) -> None:
+    """Moving the kept frame and painting strips gives the very picture that painting everything gives."""
+    canvas = shown(qtbot, chain(60), (500, 500))
+    canvas.settle()
+    canvas.grab()
+    for dx, dy in ((0, -40), (13, -25), (-30, 8), (2, 60)):
+        canvas.pan(dx, dy)
+        moved = image_of(canvas)
+    canvas._cache.clear()
+    canvas.settle()
+    assert (np.abs(moved - image_of(canvas)) > 48).mean() < 0.002
+
+
+def test_a_zoomed_frame_is_the_kept_one_scaled_until_it_rests(qtbot: QtBot) -> None:
+    canvas = shown(qtbot, chain(60), (500, 500))
+    canvas.settle()
+    canvas.grab()
+    kept = canvas._cache._pixmap
+    canvas.zoom(1.3)
+    canvas.grab()
+    assert canvas._cache._pixmap is kept
+    canvas.settle()
+    canvas.grab()
+    assert canvas._cache._pixmap is not kept
+
+
+def test_the_flow_may_go_to_the_right(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = GraphCanvas()
+    qtbot.addWidget(canvas)
+    canvas.resize(900, 400)
+    scene = scene_of(model, SceneOptions(horizontal=True))
+    canvas.set_scene(scene, layout(scene.layout_input))
+    canvas.show()
+    conv, relu = (canvas.node_rect(node(model, n)) for n in ("conv", "relu"))
+    assert relu.left() > conv.right()
+    canvas.select(node(model, "conv"))
+    with qtbot.waitSignal(canvas.node_clicked) as signal:
+        qtbot.keyClick(canvas, Qt.Key.Key_Right)
+    assert signal.args == [node(model, "relu")]
+    between = QPoint(round((conv.right() + relu.left()) / 2), round(relu.center().y()))
+    assert canvas.hit(QPointF(between))[1] >= 0
+
+
+def test_netron_has_its_own_colours_and_bare_titles(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = GraphCanvas()
+    qtbot.addWidget(canvas)
+    canvas.resize(500, 600)
+    canvas.set_netron(True)
+    scene = scene_of(model, SceneOptions(netron=True))
+    canvas.set_scene(scene, layout(scene.layout_input))
+    canvas.show()
+    colors = {color for color, _ in histogram(canvas.grab().toImage())}
+    assert {"#335588", "#702921", "#333333"} <= colors
+    assert {box.note for box in scene.boxes} == {""}
