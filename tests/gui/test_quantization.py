@@ -45,6 +45,15 @@ def test_a_scale_for_each_channel() -> None:
     assert describe(one) == "a scale for each channel of axis 1, scale 1 … 2, zero point 0, holds -256 … 254"
 
 
+def test_an_annotation_of_the_file() -> None:
+    made = model(np.array(0.25, np.float32), np.array(0, np.int8))
+    made.graph.quantization = {"x": {"SCALE_TENSOR": "s", "ZERO_POINT_TENSOR": "z"}}
+    del made.graph.tensors["x"].consumers[:]
+    (one,) = quantizations(made.graph.tensors["x"])
+    assert one.node is None
+    assert describe(one) == "scale 0.25, zero point 0"
+
+
 def test_a_tensor_that_nobody_quantises() -> None:
     assert quantizations(model(np.ones((), np.float32), np.zeros((), np.int8)).graph.tensors["s"]) == []
 
