@@ -139,7 +139,7 @@ class ComparePane(QWidget):
         second.addWidget(self.table.filter, 1)
         self.table.filter.setMinimumWidth(50)
         self.against.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.against.setMinimumContentsLength(9)
+        self.against.setMinimumContentsLength(10)
         self.against.setMaximumWidth(160)
         self.tolerance.setFixedWidth(92)
         self.table.show_only.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -293,10 +293,10 @@ class RunPane(QWidget):
 
     def _arrange(self) -> None:
         columns = QHBoxLayout()
-        columns.setSpacing(16)
-        self.providers.setFixedWidth(190)
+        columns.setSpacing(12)
+        self.providers.setFixedWidth(156)
         columns.addLayout(_column("Providers, in order", self.providers))
-        columns.addLayout(_column("Dims", self.dims), 2)
+        columns.addLayout(_column("Dims", self.dims), 1)
         columns.addLayout(_column("Inputs", self.inputs), 4)
         columns.addLayout(self._counts())
         buttons = QHBoxLayout()
@@ -336,7 +336,7 @@ def _add_labelled(grid: QGridLayout, text: str, field: QWidget, row: int, column
 def _count_box(name: str, least: int) -> QSpinBox:
     box = QSpinBox()
     box.setRange(least, 1_000_000)
-    box.setFixedWidth(66)
+    box.setFixedWidth(58)
     box.setAccessibleName(name)
     box.setToolTip(name)
     return box

@@ -38,7 +38,8 @@ ones, zeros, true, false, or a number
 words:A,B,C for strings
 FILE.npz[:KEY], FILE.npy, FILE.pb
 PICTURE.png[:255|signed|imagenet], resized to the input"""
-_LABEL_WIDTH = 26  # characters
+_LABEL_WIDTH = 14  # characters; the whole name is in the tooltip
+_MOST_NEEDED = 215  # pixels that a form asks for at most
 
 
 class FormGrid(QScrollArea):
@@ -83,6 +84,8 @@ class FormGrid(QScrollArea):
         outer.addLayout(grid)
         outer.addStretch(1)
         self.setWidget(page)
+        bar = self.verticalScrollBar().sizeHint().width()
+        self.setMinimumWidth(min(page.minimumSizeHint().width() + bar, _MOST_NEEDED))  # it never scrolls sideways
 
     def set_error(self, key: str, text: str) -> None:
         """Say at a field what is wrong with it; an empty text takes it back."""
@@ -121,6 +124,7 @@ class DimsForm(FormGrid):
         rows = []
         for name, places in uses.items():
             field = QLineEdit(str(dims.get(name, "")), placeholderText="size")
+            field.setMinimumWidth(56)
             field.setMaximumWidth(110)
             field.setFont(mono_font())
             field.textChanged.connect(self._check)
@@ -200,6 +204,7 @@ class _SpecBox(QComboBox):
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.addItems(list(dict.fromkeys([*([text] if text else []), *presets])))
         self.setEditText(text)
+        self.lineEdit().setCursorPosition(0)  # the beginning says more than the end
         self.setFont(mono_font())
         self.setMinimumWidth(96)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

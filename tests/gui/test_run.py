@@ -537,3 +537,17 @@ def test_a_second_run_starts_as_soon_as_the_first_has_ended(
         run_pane.start()
     assert window.document.run is not first
     assert window.docks["compare"].widget().document.run is window.document.run
+
+
+def test_the_window_still_fits_a_small_screen_after_a_run(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
+) -> None:
+    open_model(SAMPLE)
+    run(qtbot, run_pane)
+    for dock in window.docks.values():
+        dock.raise_()
+    window.resize(1280, 800)
+    window.reset_layout()
+    qtbot.waitUntil(lambda: window.canvas.isVisible())
+    assert window.minimumSizeHint().width() <= 1280
+    assert (window.width(), window.height()) == (1280, 800)
