@@ -5,7 +5,7 @@ BIN    = .venv/bin
 SAMPLE = resources/models/sample_cnn.onnx
 MODEL ?= $(SAMPLE)
 
-.PHONY: help run smoke test lint fuzz bench package env clean
+.PHONY: help run smoke test lint fuzz bench bench-view package env clean
 
 help:
 	@echo "make run [MODEL=FILE.onnx]  open the window on a model"
@@ -13,6 +13,7 @@ help:
 	@echo "make lint                   ruff and mypy only"
 	@echo "make fuzz [SECONDS_OF_FUZZ=600]  open mutants of real models"
 	@echo "make bench                  speed, beside ONNX Runtime"
+	@echo "make bench-view             opening and drawing large graphs, and the quality of the layout"
 	@echo "make package                the folder build dist/oinfer"
 	@echo "make smoke                  open, run and grab the window without a display"
 	@echo "make clean                  remove what was built; .venv stays"
@@ -42,6 +43,11 @@ fuzz: .venv/ready-test
 bench: .venv/ready-test
 	@$(BIN)/python tests/bench/run.py
 	@$(BIN)/python tests/bench/opening.py
+
+bench-view: export QT_QPA_PLATFORM = offscreen
+bench-view: .venv/ready-test
+	@$(BIN)/python tests/bench/view.py
+	@$(BIN)/python tests/bench/layout_quality.py
 
 package: .venv/ready-package
 	@$(BIN)/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build/pyinstaller packaging/oinfer.spec

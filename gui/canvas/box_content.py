@@ -147,7 +147,9 @@ class BoxMaker:
 
 def group_title(group: Group) -> str:
     """Name and class of a group, and which part of a split module it is."""
-    title = clean(group.name, 30) + (f" · {clean(group.kind, 24)}" if group.kind else "")
+    name, outer = group.name, group.parent.name if group.parent else ""
+    rest = name.removeprefix(f"{outer}.") if outer else name
+    title = clean(rest if rest[:1].isalpha() else name, 30) + (f" · {clean(group.kind, 24)}" if group.kind else "")
     return title + (f" ({group.part}/{group.parts})" if group.parts > 1 else "")
 
 

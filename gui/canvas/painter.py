@@ -24,6 +24,7 @@ from gui.canvas.visible import Visible
 
 SMALL_DROP = 0.7  # px that smaller text stands lower, so that it shares the baseline of the text beside it
 NOTE_COLOR, GLYPH_COLOR = "#d5dbe6", "#e3e7ee"  # on headers, which are dark in both themes
+NOTE_ROOM = 4.0  # px between a title and the note behind it, at least
 VEIL = 205  # of 255: how much what is not lit is covered
 LABEL_REACH = 200.0  # px of the scene that a label reaches to the right
 
@@ -120,10 +121,10 @@ class FramePainter:
             (seen.boxes[chip], TextStyle.CHIP, CHIP_HEIGHT, colors.text, colors.muted),
         ):
             middle = g.y0[boxes] + height / 2
-            left = g.x0[boxes] + self._shift(seen, boxes)
-            self._write(
-                painter, seen, style, color, g.title[boxes], left + g.title_x[boxes], middle, g.x1[boxes] - left
-            )  # fmt: skip
+            left = g.x0[boxes] + self._shift(seen, boxes) + g.title_x[boxes]
+            end = g.x0[boxes] + np.where(g.note_x[boxes] > g.title_x[boxes], g.note_x[boxes] - NOTE_ROOM, np.inf)
+            room = np.minimum(end, g.x1[boxes]) - left
+            self._write(painter, seen, style, color, g.title[boxes], left, middle, room)
             if seen.detailed:
                 note_x = g.x0[boxes] + g.note_x[boxes]
                 drop = middle + SMALL_DROP

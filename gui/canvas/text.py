@@ -15,6 +15,7 @@ from gui.canvas.layout.types import Floats, Ints
 from gui.canvas.scene import TextStyle
 
 SMALLEST = 5  # px; smaller text is not drawn
+LARGEST = 60  # px; larger text is drawn one by one, of which little is in sight
 ATLAS_WIDTH = 1024
 MAX_ATLASES = 48
 OVERHANG = 4.0  # px between texts, for letters that reach out of their own width
@@ -105,6 +106,7 @@ class AtlasText:
     def __init__(self, strings: StringTable, buffers: Buffers) -> None:
         self._strings = strings
         self._buffers = buffers
+        self._plain = PlainText(strings)
         self._atlases: dict[tuple[TextStyle, str, int, float], _Atlas] = {}
 
     def draw(
@@ -113,6 +115,9 @@ class AtlasText:
     ) -> None:  # fmt: skip
         pixels = text_pixels(style, scale)
         if pixels < SMALLEST or not len(texts):
+            return
+        if pixels > LARGEST:
+            self._plain.draw(painter, style, color, scale, texts, x, y, room)
             return
         ratio = painter.device().devicePixelRatioF()
         key = (style, color, pixels, ratio)

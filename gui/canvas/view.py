@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MIN_SCALE = 0.05
-MAX_SCALE = 4.0
+MIN_SCALE = 0.02  # or half of what shows the whole drawing, where that is less
+MAX_SCALE = 40.0
 MARGIN = 24.0  # widget px around the drawing when it is fitted
 READABLE = 0.62  # a graph that fits at this scale or larger opens fitted
 
@@ -61,7 +61,7 @@ class View:
 
     def zoom(self, factor: float, x: float, y: float, size: tuple[float, float]) -> None:
         """Change the scale around a point of the widget, within the limits."""
-        lowest = min(MIN_SCALE, self.fit_scale(size))
+        lowest = min(MIN_SCALE, self.fit_scale(size) / 2)
         scale = min(MAX_SCALE, max(lowest, self.scale * factor))
         factor = scale / self.scale
         self.dx, self.dy = x - (x - self.dx) * factor, y - (y - self.dy) * factor
