@@ -364,7 +364,7 @@ class MainWindow(QMainWindow):
     # Coming and going
 
     def _restore(self) -> None:
-        self.resize(self.sizeHint())
+        self.resize(self._first_size())
         geometry, state = self.settings.geometry, self.settings.state
         if not geometry.isEmpty():
             self.restoreGeometry(geometry)
@@ -373,6 +373,12 @@ class MainWindow(QMainWindow):
             self.restoreState(state, STATE_VERSION)
             refresh_titles(self.docks)
         self.empty.set_recent(self.settings.recent)
+
+    def _first_size(self) -> QSize:
+        """What the window would like, as far as the screen has it; the offscreen platform's is a stand-in."""
+        if QGuiApplication.platformName() == "offscreen":
+            return self.sizeHint()
+        return self.sizeHint().boundedTo(self.screen().availableSize() - QSize(8, 40))  # the frame is around it
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what is under way, wait for it a bounded time, and remember how the window stood."""

@@ -44,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status: 0, 1 for a run or check that failed, 2 for wrong use or a bad file."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     gc.set_threshold(*COLLECT_AFTER)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - closed by whoever started us
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names hold what the terminal's encoding may lack

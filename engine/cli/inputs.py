@@ -16,6 +16,8 @@ from engine.graph.ir import Model
 from engine.providers import default_providers, provider_named
 from engine.providers.base import ExecutionProvider
 
+_MAX_DIGITS = 18  # every such number is an int64
+
 
 @dataclass(slots=True)
 class PreparedFeeds:
@@ -117,7 +119,7 @@ def positive(text: str) -> int:
 
 def natural(text: str) -> int:
     """A number of runs, possibly none."""
-    if not text.isdecimal():
+    if not _is_size(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number, 0 or more")
     return int(text)
 
@@ -134,9 +136,13 @@ def _pairs(option: str, texts: Sequence[str], names: Iterable[str]) -> list[tupl
     return pairs
 
 
+def _is_size(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _MAX_DIGITS
+
+
 def _parse_size(name: str, text: str) -> int:
-    if not text.isdecimal():
-        raise InputError(f"--dim {name}={text}: a size is a whole number, 0 or more")
+    if not _is_size(text):
+        raise InputError(f"--dim {name}={text[:40]}: a size is a whole number, 0 or more, below 10**18")
     return int(text)
 
 

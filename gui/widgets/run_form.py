@@ -80,7 +80,9 @@ class FormGrid(QScrollArea):
             grid.addWidget(error, 2 * row + 1, 0, 1, 2)
             self._fields[key], self._errors[key] = field, error
         if not self._fields:
-            grid.addWidget(plain_label(self._empty, role="muted"), 0, 0)
+            nothing = plain_label(self._empty, role="muted")
+            nothing.setWordWrap(True)
+            grid.addWidget(nothing, 0, 0, 1, 2)
         outer.addLayout(grid)
         outer.addStretch(1)
         self.setWidget(page)
@@ -143,12 +145,16 @@ class DimsForm(FormGrid):
     def dims(self) -> dict[str, int]:
         """The sizes typed in; fields that hold no whole number from 0 up are left out."""
         texts = {name: field.text().strip() for name, field in self._fields.items() if isinstance(field, QLineEdit)}
-        return {name: int(text) for name, text in texts.items() if text.isascii() and text.isdigit()}
+        return {name: int(text) for name, text in texts.items() if _is_size(text)}
 
     def invalid(self) -> str | None:
         """The first symbol whose field holds no size."""
         known = self.dims()
         return next((name for name in self._fields if name not in known), None)
+
+
+def _is_size(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 18  # an int64
 
 
 class InputsForm(FormGrid):

@@ -190,6 +190,7 @@ def test_run_for_people_tells_assumed_dims(affine: Path, capsys: pytest.CaptureF
         (["--dim", "M=3"], "no symbolic dim 'M'; they have N"),
         (["--dim", "N="], "give NAME=VALUE"),
         (["--dim", "N=-1"], "whole number"),
+        (["--dim", "N=" + "9" * 5000], "whole number"),
         (["--dim", "N=99999999999999"], "memory"),
         (["--shape", "x=2x"], "1x3x224x224"),
         (["--shape", "x=2x3"], "wants float32[N, 2], but was given float32[2, 3]"),
@@ -419,3 +420,10 @@ def test_help_keeps_the_names_of_providers(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit):
         main(["compare", "--help"])
     assert "Time the chosen providers against CPU only" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_closed_output_is_no_fault(options: list[str]) -> None:
+    command = f'exec "{sys.executable}" -m engine inspect "{SAMPLE}" {" ".join(options)} >&-'
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -539,6 +539,19 @@ def test_a_second_run_starts_as_soon_as_the_first_has_ended(
     assert window.docks["compare"].widget().document.run is window.document.run
 
 
+def test_an_empty_window_fits_a_small_screen(window: MainWindow) -> None:
+    assert window.minimumSizeHint().width() <= 1280
+
+
+def test_a_dim_beyond_an_int64_is_no_size(window: MainWindow, open_model: Opener, run_pane: RunPane) -> None:
+    open_model(SAMPLE)
+    field = run_pane.dims._fields["N"]
+    field.setText("9" * 5000)
+    assert run_pane.dims.invalid() == "N"
+    field.setText("2")
+    assert run_pane.dims.dims() == {"N": 2}
+
+
 def test_the_window_still_fits_a_small_screen_after_a_run(
     qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
 ) -> None:
