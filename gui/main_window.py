@@ -183,6 +183,8 @@ class MainWindow(QMainWindow):
     @Slot(str)
     def _file_changed(self, path: str) -> None:
         if path == self.document.path and Path(path).exists():
+            self._watcher.removePath(path)  # Qt goes on watching the old file where it was replaced
+            self._watcher.addPath(path)
             self.message.show_message("The file has changed", "Reload it with Ctrl+R to see the new content.", "info")
 
     @Slot()

@@ -50,6 +50,8 @@ def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder; give an .npz, .npy or .pb file")
+        if path.exists() and not path.is_file():  # a pipe would be waited for, a device never ends
+            raise InputError(f"{path} is not a regular file")
         if path.suffix == ".pb":
             return _read_tensor_proto(path)
         with path.open("rb") as file:

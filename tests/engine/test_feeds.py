@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import ml_dtypes
@@ -363,3 +364,10 @@ def test_more_dims_than_an_array_can_have_are_refused(dim: int) -> None:
 def test_inputs_beyond_any_machine_are_refused() -> None:
     with pytest.raises(InputError, match="brings the inputs to more than 1024 PiB"):
         feeds.make_feeds(model_of(tensor("x", [2**62] * 64)), {})
+
+
+def test_pipes_and_devices_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.npz")
+    for path in (tmp_path / "x.npz", "/dev/zero"):
+        with pytest.raises(InputError, match="is not a regular file"):
+            feeds.load_arrays(path)

@@ -520,3 +520,17 @@ def test_a_tensor_nobody_reads_can_be_selected(window: MainWindow, panes: Panes,
     window.document.select(output)
     assert panes.shown(panes.order) == output.producer.name
     assert panes.shown(panes.shapes) == output.name
+
+
+def test_every_replacement_of_the_file_is_told(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.onnx"
+    content = Path(SAMPLE).read_bytes()
+    path.write_bytes(content)
+    open_model(path)
+    for _ in range(2):
+        window.message.hide()
+        (tmp_path / "new").write_bytes(content)
+        (tmp_path / "new").replace(path)
+        qtbot.waitUntil(window.message.isVisible)
