@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.bookmarks import Bookmarks
@@ -19,21 +18,19 @@ from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
 from gui.canvas.drawing import Drawing, Grouping, draw
 from gui.canvas.groups import Group
 from gui.canvas.layout_process import LayoutCancelled, warm
-from gui.canvas.scene import OPTION_VALUES, SceneOptions
+from gui.canvas.scene import stored_options
 from gui.canvas.text import TextMeasure
 from gui.canvas.view import View
 from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
 from gui.models.order import provider_name
-from gui.render import ExportCancelled, Picture, write
 from gui.text import one_line, plural
 from gui.theme import Theme, on_theme
 from gui.widgets.bars import Breadcrumb
 
 MAX_KEPT = 24  # drawings of one model
 NOTICE_MS = 4000
-PICTURES = "PNG picture (*.png);;SVG picture (*.svg);;PDF document (*.pdf)"
 
 
 class CanvasView(QWidget):
@@ -57,7 +54,7 @@ class CanvasView(QWidget):
         self._groupings: dict[Graph, Grouping] = {}
         self._hold: object = None  # what stays in its place when the next drawing comes
         self._group: Group | None = None  # selected on the canvas; the document knows nodes and tensors only
-        self.options = _options(document.settings.view_options)
+        self.options = stored_options(document.settings.view_options)
         self.opens_flat = False  # whether large graphs open with every node by itself
         self.bookmarks = Bookmarks(document)
         self.canvas = GraphCanvas()
@@ -101,7 +98,7 @@ class CanvasView(QWidget):
         canvas.graph_opened.connect(document.show_graph)
         canvas.group_clicked.connect(self._select_group)
         canvas.toggled.connect(self.toggle)
-        canvas.said.connect(self._say)
+        canvas.said.connect(self.say)
         canvas.background_clicked.connect(self._clear_selection)
         self.bookmarks.changed.connect(self._mark)
         document.opening.connect(warm)
@@ -206,42 +203,6 @@ class CanvasView(QWidget):
         self._hold = hold
         if self._document.graph is not None:
             self._show_graph(self._document.graph, again=True)
-
-    def export_dialog(self, view_only: bool = False) -> None:
-        """Ask for a file and write a picture of the graph, or of what is seen of it, in a job."""
-        drawing = self.drawing
-        if drawing is None or self.canvas.coloring is None:
-            return
-        name = Path(self._document.path or "graph").stem
-        start = str(Path(self._document.settings.folder) / f"{name}.png")
-        path, _ = QFileDialog.getSaveFileName(self, "Export a picture", start, PICTURES)
-        if path:
-            self.export(path, view_only)
-
-    def export(self, path: str, view_only: bool = False) -> None:
-        """Write a picture in a job; what became of it is said above the canvas."""
-        drawing, canvas = self.drawing, self.canvas
-        if drawing is None or canvas.coloring is None:
-            return
-        x0, y0, x1, y1 = canvas.view.visible()
-        area = QRectF(x0, y0, x1 - x0, y1 - y0) if view_only else None
-        scale = max(2.0, 2.0 * canvas.view.scale) if view_only else None
-        picture = Picture(drawing, canvas.colors, canvas.coloring, Path(path).stem, self.options.netron, area)
-
-        def work(task: Task) -> str:
-            picture.cancelled = task.cancelled
-            try:
-                return write(picture, path, scale)
-            except ExportCancelled as error:
-                raise Cancelled from error
-
-        def done(note: str) -> None:
-            self._say(f"{Path(path).name} is written" + (f", {note}" if note else ""))
-
-        def failed(error: Exception) -> None:
-            self._document.failed.emit(f"Could not write {Path(path).name}", explain(error, path))
-
-        self._document.start(f"Drawing {Path(path).name}", work, done, failed)
 
     @property
     def drawing(self) -> Drawing | None:
@@ -356,7 +317,7 @@ class CanvasView(QWidget):
         if item is not None and self.canvas.scene is not None:
             self.canvas.reveal(item)
             if id(item) in self.canvas.scene.hidden:
-                self._say("It is inside this module (Ctrl+E opens it)")
+                self.say("It is inside this module (Ctrl+E opens it)")
         self._show_places()
 
     @Slot(object)
@@ -379,7 +340,7 @@ class CanvasView(QWidget):
         self.canvas.mark(self.bookmarks.items)
 
     @Slot(str)
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
         """Show a sentence above the canvas for a while."""
         self._notice.setText(text)
         self._calm.start()
@@ -450,18 +411,6 @@ class CanvasView(QWidget):
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
         self.canvas.set_theme(theme)
-
-
-def _options(stored: Mapping[str, Any]) -> SceneOptions:
-    """The options as they were left; what is not understood is as at first."""
-    options = SceneOptions()
-    for field in fields(SceneOptions):
-        value = stored.get(field.name)
-        if isinstance(value, type(getattr(options, field.name))) and (
-            not isinstance(value, str) or value in OPTION_VALUES[field.name]
-        ):
-            options = replace(options, **{field.name: value})
-    return options
 
 
 def _button(text: str, name: str) -> QToolButton:

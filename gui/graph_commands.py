@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gui.command import Command, has_model
+from gui.picture_export import export_dialog
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
@@ -86,7 +87,8 @@ def _is_grouped(window: MainWindow) -> bool:
 
 
 EXPORT_COMMANDS = (
-    Command("export_picture", "File", "Export &Picture…", lambda w: w.canvas.export_dialog(), ["Ctrl+Shift+E"],
-            has_model, separated=True),
-    Command("export_view", "File", "Export &View…", lambda w: w.canvas.export_dialog(view_only=True), (), has_model),
+    Command("export_picture", "File", "Export &Picture…", lambda w: export_dialog(w.canvas, w.document),
+            ["Ctrl+Shift+E"], has_model, separated=True),
+    Command("export_view", "File", "Export &View…",
+            lambda w: export_dialog(w.canvas, w.document, view_only=True), (), has_model),
 )  # fmt: skip

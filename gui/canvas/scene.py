@@ -8,10 +8,10 @@ place. `scene_builder` makes scenes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum, StrEnum
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas.groups import Group
@@ -125,6 +125,18 @@ class SceneOptions:
 
 
 OPTION_VALUES = {"attributes": ("none", "telling", "all"), "label": ("shape", "name", "both", "dtype")}
+
+
+def stored_options(stored: Mapping[str, Any]) -> SceneOptions:
+    """The options as they were left; what is not understood is as at first."""
+    options = SceneOptions()
+    for option in fields(SceneOptions):
+        name, value = option.name, stored.get(option.name)
+        if isinstance(value, type(getattr(options, name))) and (
+            not isinstance(value, str) or value in OPTION_VALUES[name]
+        ):
+            options = replace(options, **{name: value})
+    return options
 
 
 @dataclass(slots=True)
