@@ -182,7 +182,9 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def _file_changed(self, path: str) -> None:
-        if path == self.document.path and Path(path).exists():
+        if path == self.document.path and not Path(path).exists():
+            self.message.show_message("The file is gone", f"{path} was removed or renamed; what was read stays.", "info")
+        elif path == self.document.path:
             self._watcher.removePath(path)  # Qt goes on watching the old file where it was replaced
             self._watcher.addPath(path)
             self.message.show_message("The file has changed", "Reload it with Ctrl+R to see the new content.", "info")

@@ -40,6 +40,7 @@ FILE.npz[:KEY], FILE.npy, FILE.pb
 PICTURE.png[:255|signed|imagenet], resized to the input"""
 _LABEL_WIDTH = 14  # characters; the whole name is in the tooltip
 _MOST_NEEDED = 215  # pixels that a form asks for at most
+_MOST_FIELDS = 100  # a file can ask for any number, and every field costs the window's thread a millisecond
 
 
 class FormGrid(QScrollArea):
@@ -57,8 +58,8 @@ class FormGrid(QScrollArea):
         self._fields: dict[str, QWidget] = {}
         self._errors: dict[str, QLabel] = {}
 
-    def _rebuild(self, rows: Iterable[tuple[str, str, str, QWidget]]) -> None:
-        """Show rows of (key, label text, remark for the tooltips, field)."""
+    def _rebuild(self, rows: Iterable[tuple[str, str, str, QWidget]], more: int) -> None:
+        """Show rows of (key, label text, remark for the tooltips, field), and how many `more` have no field."""
         page = QWidget()
         outer = QVBoxLayout(page)
         outer.setContentsMargins(0, 0, 6, 0)
@@ -83,6 +84,10 @@ class FormGrid(QScrollArea):
             nothing = plain_label(self._empty, role="muted")
             nothing.setWordWrap(True)
             grid.addWidget(nothing, 0, 0, 1, 2)
+        if more:
+            note = plain_label(f"and {more:,} more, left as they are; the command line sets any of them", role="muted")
+            note.setWordWrap(True)
+            grid.addWidget(note, 2 * len(self._fields), 0, 1, 2)
         outer.addLayout(grid)
         outer.addStretch(1)
         self.setWidget(page)
@@ -120,19 +125,21 @@ class DimsForm(FormGrid):
 
     def __init__(self) -> None:
         super().__init__("Dims", "All dims of the inputs are fixed")
+        self._unshown: dict[str, int] = {}
 
     def set_dims(self, uses: Mapping[str, list[SymbolUse]], dims: Mapping[str, int]) -> None:
         """Show a field for each symbol, with the places that use it."""
-        rows = []
-        for name, places in uses.items():
+        rows, names = [], list(uses)
+        self._unshown = {name: dims[name] for name in names[_MOST_FIELDS:] if name in dims}
+        for name in names[:_MOST_FIELDS]:
             field = QLineEdit(str(dims.get(name, "")), placeholderText="size")
             field.setMinimumWidth(56)
             field.setMaximumWidth(110)
             field.setFont(mono_font())
             field.textChanged.connect(self._check)
-            where = "used by " + ", ".join(f"axis {use.axis} of {one_line(use.input, 40)}" for use in places)
+            where = "used by " + ", ".join(f"axis {use.axis} of {one_line(use.input, 40)}" for use in uses[name][:20])
             rows.append((name, one_line(name, _LABEL_WIDTH), where, field))
-        self._rebuild(rows)
+        self._rebuild(rows, max(len(names) - _MOST_FIELDS, 0))
         self._check()
 
     @Slot()
@@ -145,7 +152,7 @@ class DimsForm(FormGrid):
     def dims(self) -> dict[str, int]:
         """The sizes typed in; fields that hold no whole number from 0 up are left out."""
         texts = {name: field.text().strip() for name, field in self._fields.items() if isinstance(field, QLineEdit)}
-        return {name: int(text) for name, text in texts.items() if _is_size(text)}
+        return {name: int(text) for name, text in texts.items() if _is_size(text)} | self._unshown
 
     def invalid(self) -> str | None:
         """The first symbol whose field holds no size."""
@@ -162,17 +169,19 @@ class InputsForm(FormGrid):
 
     def __init__(self) -> None:
         super().__init__("Inputs", "The model has no inputs to feed")
+        self._unshown: dict[str, str] = {}
 
     def set_inputs(self, tensors: Iterable[Tensor], specs: Mapping[str, str]) -> None:
         """Show a field for each input with its type."""
-        rows = []
-        for tensor in tensors:
+        rows, inputs = [], list(tensors)
+        self._unshown = {t.name: specs[t.name] for t in inputs[_MOST_FIELDS:] if t.name in specs}
+        for tensor in inputs[:_MOST_FIELDS]:
             is_text = tensor.dtype is not None and tensor.dtype.kind == "string"
             field = _SpecBox(specs.get(tensor.name, ""), _STRINGS if is_text else _NUMERIC)
             field.currentTextChanged.connect(self._check)
             kind = type_text(tensor.inferred_type or tensor.stored_type)
             rows.append((tensor.name, one_line(tensor.name, _LABEL_WIDTH), kind, field))
-        self._rebuild(rows)
+        self._rebuild(rows, max(len(inputs) - _MOST_FIELDS, 0))
         self._check()
 
     @Slot()
@@ -189,7 +198,7 @@ class InputsForm(FormGrid):
     def specs(self) -> dict[str, str]:
         """The generators as typed; empty fields are left to their default."""
         texts = {n: field.currentText().strip() for n, field in self._fields.items() if isinstance(field, QComboBox)}
-        return {name: text for name, text in texts.items() if text}
+        return {name: text for name, text in texts.items() if text} | self._unshown
 
 
 def spec_problem(text: str) -> str:

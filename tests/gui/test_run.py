@@ -564,3 +564,24 @@ def test_the_window_still_fits_a_small_screen_after_a_run(
     qtbot.waitUntil(lambda: window.canvas.isVisible())
     assert window.minimumSizeHint().width() <= 1280
     assert (window.width(), window.height()) == (1280, 800)
+
+
+def test_a_model_with_thousands_of_inputs_shows_some_and_keeps_the_rest(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane, tmp_path: Path
+) -> None:
+    count = 2_000
+    inputs = [helper.make_tensor_value_info(f"x{i}", TensorProto.FLOAT, [f"n{i}"]) for i in range(count)]
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["x0"], ["y"])], "g", inputs,
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n0"])],
+    )  # fmt: skip
+    path = tmp_path / "wide.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    open_model(path)
+    assert 0 < len(run_pane.inputs.findChildren(QComboBox)) <= 100
+    assert 0 < len(run_pane.dims.findChildren(QLineEdit)) <= 100
+    plan = run_pane.plan()
+    assert len(plan.dims) == len(plan.specs) == count
+    set_counts(run_pane, 0, 1)
+    run(qtbot, run_pane)
+    assert window.document.run.comparison.agree
