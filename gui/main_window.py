@@ -183,7 +183,7 @@ class MainWindow(QMainWindow):
     @Slot(str)
     def _file_changed(self, path: str) -> None:
         if path == self.document.path and not Path(path).exists():
-            self.message.show_message("The file is gone", f"{path} was removed or renamed; what was read stays.", "info")
+            self.message.show_message("The file is gone", f"{path} was moved or removed; what was read stays.", "info")
         elif path == self.document.path:
             self._watcher.removePath(path)  # Qt goes on watching the old file where it was replaced
             self._watcher.addPath(path)
