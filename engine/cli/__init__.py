@@ -23,7 +23,7 @@ COMMANDS = {
 }
 
 # Opening a model makes many objects and no garbage; at the default a full collection would walk them all several times.
-COLLECT_AFTER = (100_000, 20, 50)
+COLLECT_AFTER = (500_000, 20, 50)
 
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 MAX_MESSAGE = 2000  # characters of an error for people: it may quote names and shapes of any length

@@ -250,7 +250,7 @@ class Inference:
         if not isinstance(inferred, TensorType):
             return fact
         self._compare(tensor, declared, inferred, node)
-        filled = replace(inferred, dtype=inferred.dtype or declared.dtype)
+        filled = inferred if inferred.dtype else replace(inferred, dtype=declared.dtype)
         if declared.shape is None:
             return replace(fact, type=filled)
         if filled.shape is None:
@@ -262,12 +262,13 @@ class Inference:
             shape = tuple(d if isinstance(d, int) and first_unknown(TensorType(None, (i,))) else i for i, d in pairs)
             if shape != filled.shape:
                 return Fact(filled.with_shape(shape), fact.value, _as_declared(self._reasons[unknown]))
-        return replace(fact, type=filled)
+        return fact if filled is inferred else replace(fact, type=filled)
 
     def _renamed(self, declared: Type | None) -> Type | None:
         """A declared type with the names that inference knows its dims by."""
-        if not isinstance(declared, TensorType) or not declared.shape:
+        if not isinstance(declared, TensorType) or all(isinstance(d, int) for d in declared.shape or ()):
             return declared
+        assert declared.shape is not None
         return declared.with_shape(with_identifiers(declared.shape, self._inputs.names, self._inputs.symbols))
 
     def _without_gaps(self, type_: Type | None, tensor: Tensor, because: str) -> Type | None:
