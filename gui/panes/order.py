@@ -24,7 +24,7 @@ class OrderPane(TablePane):
         self._file_order.toggled.connect(self._arrange)
         self.top.addWidget(self._file_order)
         self.summary.hide()
-        self.view.set_widths(4, 23, 16, 11, 8, 6, stretch=2)
+        self.view.set_widths(4, 17, 16, 10, 8, 6, stretch=2)
         document.graph_changed.connect(self._show_graph)
         document.run_changed.connect(self._show_run)
         self._show_graph(document.graph)
