@@ -22,7 +22,7 @@ COMMANDS = {
     "render": "draw the graph as .svg, .png or .pdf",
 }
 
-# Opening a model makes many objects and no garbage; at the default a full collection would walk them all several times.
+# A report on a large model is many objects and no garbage; at the default a collection would walk them several times.
 COLLECT_AFTER = (500_000, 20, 50)
 
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
@@ -69,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         told = f"{type(error).__name__}: {error}"
         return _report(EngineError(f"a fault of OInfer's own ({told}); OINFER_DEBUG=1 shows where"), as_json)
+    finally:
+        gc.unfreeze()  # what `engine.cli.model` set apart, for callers within a longer process
 
 
 def _report(error: EngineError, as_json: bool) -> int:

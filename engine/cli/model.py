@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 
 from engine.graph.ir import Model
 from engine.opening import open_model
@@ -17,4 +18,10 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def open_named(args: argparse.Namespace) -> Model:
     """Open the model that the arguments name; see `open_model`."""
-    return open_model(args.model, allow_external=args.allow_external)
+    gc.disable()  # opening makes a million objects that stay, and no garbage
+    try:
+        model = open_model(args.model, allow_external=args.allow_external)
+        gc.freeze()
+    finally:
+        gc.enable()
+    return model

@@ -304,6 +304,29 @@ def test_a_sparse_tensor_that_cannot_be_made_dense_is_refused(
         data.array()
 
 
+@pytest.mark.parametrize("version", [2**31, 2**63 - 1, 0, -1])
+def test_opsets_that_no_schema_is_looked_up_by(version: int, tmp_path: Path) -> None:
+    empty = helper.make_node("ReduceSum", ["x"], ["y"])
+    empty.attribute.add(name="axes", type=onnx.AttributeProto.INTS)
+    graph = helper.make_graph([empty], "g", [value("x", shape=[2])], [value("y", shape=[1])])
+    model = load_model_proto(helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)]))
+    assert model.opset_imports == {"": version}
+    assert ("future-opset" in codes(model)) == (version > 2**30)
+    export(model, tmp_path / "m.onnx")  # asks the schema what an empty list is a list of
+    assert load(tmp_path / "m.onnx").graph.nodes[0].attributes == {"axes": []}
+
+
+def test_a_claim_of_thousands_of_digits_is_told_in_few() -> None:
+    stored = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2**31] * 5000, raw_data=b"1234")
+    model = load_model_proto(helper.make_model(helper.make_graph([], "g", [], [], [stored])))
+    (finding,) = model.diagnostics
+    assert finding.code == "bad-data"
+    assert len(finding.message) < 300
+    data = tensor(model, "w").data
+    assert data is not None
+    assert data.size < 2**63
+
+
 @pytest.mark.parametrize("dims", [[1] * 5000, [0, 1 << 62, 1 << 62]])
 def test_dims_that_no_array_can_have_are_refused(dims: list[int], tmp_path: Path) -> None:
     stored = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=dims, float_data=[1.0] * (0 not in dims))
