@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from gui.command import Command, has_model
 from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
 from gui.model_commands import COMPARE_COMMANDS, SAVE_COMMANDS
+from gui.outside_weights import OUTSIDE_COMMAND
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
@@ -34,6 +35,7 @@ COMMANDS = (
     Command("open_new", "File", "Open in &New Window…", lambda w: w.open_dialog(new_window=True), ["Ctrl+Shift+O"]),
     Command("sample", "File", "Open &Sample", lambda w: w.open_sample()),
     Command("reload", "File", "&Reload", lambda w: w.document.reload(), ["Ctrl+R"], has_model),
+    OUTSIDE_COMMAND,
     *COMPARE_COMMANDS,
     Command("save_values", "File", "&Save Tensor…", lambda w: w.save_values(), [Key.Save],
             lambda w: w.document.selection is not None, separated=True),

@@ -94,12 +94,14 @@ class Document(QObject):
         self._history = History()
         self._foreground: list[Job] = []
         self._loading: Job | None = None
+        self._allow_external = False
 
     # Opening
 
-    def open(self, path: str | Path) -> None:
+    def open(self, path: str | Path, allow_external: bool = False) -> None:
         """Read the model at `path` in the background; the one shown stays until it has been read.
 
+        `allow_external` follows links to weights outside the model's folder: only after the user has said so.
         Ends in `model_changed` or in `failed`.
         """
         path = str(path)
@@ -108,17 +110,21 @@ class Document(QObject):
             self._loading.cancel()
 
         def loaded(result: tuple[Model, ModelIndex]) -> None:
+            self._allow_external = allow_external
             self._set_model(*result, path)
 
         def failed(error: Exception) -> None:
             self.failed.emit(f"Could not open {Path(path).name or path}", explain(error, path))
 
-        self._loading = self.start(f"Opening {Path(path).name}", lambda task: _load(path, task), loaded, failed)
+        def load(task: Task) -> tuple[Model, ModelIndex]:
+            return _load(path, allow_external, task)
+
+        self._loading = self.start(f"Opening {Path(path).name}", load, loaded, failed)
 
     def reload(self) -> None:
         """Read the file again, keeping the selection where it still exists."""
         if self.path:
-            self.open(self.path)
+            self.open(self.path, self._allow_external)
 
     def _set_model(self, model: Model, index: ModelIndex, path: str) -> None:
         again = path == self.path
@@ -242,12 +248,12 @@ class Document(QObject):
             self.busy_changed.emit("", 0, 0)
 
 
-def _load(path: str, task: Task) -> tuple[Model, ModelIndex]:
+def _load(path: str, allow_external: bool, task: Task) -> tuple[Model, ModelIndex]:
     def report(phase: str, done: int, total: int) -> None:
         task.check()
         task.report(f"{phase}: {Path(path).name}", done, total + 1)
 
-    model = open_model(path, report)
+    model = open_model(path, report, allow_external)
     report("Indexing", 3, 3)
     return model, ModelIndex.of(model)
 
