@@ -40,10 +40,10 @@ from gui.running.judging import (
 )
 from gui.table_pane import TablePane, own_tensors
 from gui.text import one_line, plural
-from gui.widgets.run_export import ExportButton
-from gui.widgets.run_form import plain_label
-from gui.widgets.run_label import ElidedLabel
-from gui.widgets.run_pair import PairView
+from gui.widgets.elided_label import ElidedLabel
+from gui.widgets.export_button import ExportButton
+from gui.widgets.run.form import plain_label
+from gui.widgets.run.pair import PairView
 from gui.widgets.tips import plain_tip
 
 BY_TYPE = "by type"

@@ -26,11 +26,11 @@ from gui.jobs import Job, Task
 from gui.running.estimate import Estimate, estimate
 from gui.running.execution import PartialRun, execute
 from gui.running.plan import RunPlan, default_plan, recall_plan
-from gui.widgets.provider_list import ProviderList
-from gui.widgets.result_line import ResultLine
-from gui.widgets.run_form import DimsForm, InputsForm, plain_label
-from gui.widgets.run_label import ElidedLabel
-from gui.widgets.run_placement import PlacementButton
+from gui.widgets.elided_label import ElidedLabel
+from gui.widgets.run.form import DimsForm, InputsForm, plain_label
+from gui.widgets.run.placement import PlacementButton
+from gui.widgets.run.provider_list import ProviderList
+from gui.widgets.run.result_line import ResultLine
 
 _ESTIMATE_DELAY_MS = 200
 _FEEDBACK = """How the next step is fed:

@@ -15,9 +15,9 @@ from gui.models.table import Column, Style
 from gui.running.times import NodeTime, OperatorTime, RunTimes
 from gui.table_pane import TablePane, node_first, own_tensors
 from gui.text import bytes_text, ms_text
-from gui.widgets.result_line import ResultLine
-from gui.widgets.run_export import ExportButton
-from gui.widgets.run_plots import NodesPlot, OperatorsPlot, RunsPlot, SeriesPlot
+from gui.widgets.export_button import ExportButton
+from gui.widgets.run.plots import NodesPlot, OperatorsPlot, RunsPlot, SeriesPlot
+from gui.widgets.run.result_line import ResultLine
 
 _COLUMNS = (
     Column("node", lambda r: r.node.qualified_name, square=lambda r: category_color(r.node)),

@@ -12,9 +12,9 @@ from gui.jobs import Job, JobRunner, Task
 from gui.running.difference import Planes, Spread, comparable, planes_of, spread_of
 from gui.running.judging import AgreementRow
 from gui.text import shape_text
-from gui.widgets.run_label import ElidedLabel
-from gui.widgets.run_pair_plots import DifferencePlot, PairPictures
-from gui.widgets.run_pair_tables import PairTables
+from gui.widgets.elided_label import ElidedLabel
+from gui.widgets.run.pair_plots import DifferencePlot, PairPictures
+from gui.widgets.run.pair_tables import PairTables
 
 _HINT = "Choose a tensor to see both sides."
 

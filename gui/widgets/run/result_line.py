@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gui.running.report import Report
 from gui.theme import Theme, on_theme, theme_manager, ui_font
-from gui.widgets.run_label import ElidedLabel
+from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.tips import plain_tip
 
 

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from engine.agreement import Tolerance
-from gui.widgets.run_pair_tables import PairTables
+from gui.widgets.run.pair_tables import PairTables
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3,), (4,), (9,), (2, 3), (0,), (0, 3)])
