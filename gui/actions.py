@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
+from gui.change_commands import CHANGE_COMMANDS, COMPARE_COMMANDS
 from gui.command import Command, has_model
 from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
-from gui.model_commands import COMPARE_COMMANDS, SAVE_COMMANDS
+from gui.model_commands import NETRON_COMMAND, SAVE_COMMANDS
 from gui.outside_weights import OUTSIDE_COMMAND
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ COMMANDS = (
     Command("reload", "File", "&Reload", lambda w: w.document.reload(), ["Ctrl+R"], has_model),
     OUTSIDE_COMMAND,
     *COMPARE_COMMANDS,
+    NETRON_COMMAND,
     Command("save_values", "File", "&Save Tensor…", lambda w: w.save_values(), [Key.Save],
             lambda w: w.document.selection is not None, separated=True),
     *SAVE_COMMANDS,
@@ -62,6 +64,7 @@ COMMANDS = (
     _color("time", "Time", "Alt+3"),
     _color("dtype", "Element Type", "Alt+4"),
     _color("error", "Error", "Alt+5"),
+    _color("change", "Change", "Alt+6"),
     _theme("system", "Theme of the System", separated=True),
     _theme("light", "Light Theme"),
     _theme("dark", "Dark Theme"),
@@ -77,6 +80,7 @@ COMMANDS = (
     Command("outer", "Go", "&Enclosing Graph", lambda w: w.show_outer_graph(), ["Alt+Up"],
             lambda w: w.document.graph is not None and w.document.graph.parent is not None, separated=True),
     Command("main_graph", "Go", "&Main Graph", lambda w: w.show_main_graph(), ["Alt+Home"], has_model),
+    *CHANGE_COMMANDS,
 
     Command("run", "Run", "&Run", lambda w: w.document.run_requested.emit(), ["F5"],
             lambda w: w.document.model is not None and not w.document.busy),

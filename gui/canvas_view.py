@@ -5,7 +5,7 @@ Scenes and layouts are made in a job and kept in `Document.layouts`, so that goi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -21,10 +21,10 @@ from gui.canvas.layout_process import LayoutCancelled, warm
 from gui.canvas.scene import stored_options
 from gui.canvas.text import TextMeasure
 from gui.canvas.view import View
+from gui.color_modes import color_values
 from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
-from gui.models.order import provider_name
 from gui.text import one_line, plural
 from gui.theme import Theme, on_theme
 from gui.widgets.bars import Breadcrumb
@@ -92,6 +92,7 @@ class CanvasView(QWidget):
         document.model_changed.connect(self._model_changed)
         document.selection_changed.connect(self._show_selection)
         document.run_changed.connect(self._recolor)
+        document.differ.changed.connect(self._recolor)
         document.history_changed.connect(self._show_history)
         canvas.node_clicked.connect(document.select)
         canvas.tensor_clicked.connect(document.select)
@@ -133,7 +134,7 @@ class CanvasView(QWidget):
         return self.canvas.view.scale
 
     def set_color_mode(self, mode: str) -> None:
-        """Colour the nodes by "category", "provider", "time", "dtype" or "error"."""
+        """Colour the nodes by one of the modes of `gui.color_modes`."""
         self._color_mode = mode
         self._recolor()
 
@@ -345,20 +346,14 @@ class CanvasView(QWidget):
         self._notice.setText(text)
         self._calm.start()
 
+    @property
+    def notice(self) -> str:
+        """The sentence above the canvas."""
+        return self._notice.text()
+
     @Slot()
     def _recolor(self) -> None:
-        if self._color_mode in ("category", "dtype"):
-            self.canvas.set_colors(self._color_mode)
-        else:
-            self.canvas.set_colors(self._color_mode, self._values())
-
-    def _values(self) -> Mapping[Node, object]:
-        run = self._document.run
-        if run is None:
-            return {}
-        if self._color_mode == "provider":
-            return {node: name for node, p in run.placements.items() if (name := provider_name(p))}
-        return run.node_ms if self._color_mode == "time" else run.disagreement
+        self.canvas.set_colors(self._color_mode, color_values(self._color_mode, self._document))
 
     # The way here
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from engine.diff import ModelDiff, diff
 from engine.graph.ir import Model
 from engine.opening import open_model
+from gui.changes import Changes
 from gui.errors import explain
 from gui.jobs import Job, Task
 
@@ -18,18 +19,20 @@ if TYPE_CHECKING:
 
 
 class Differ(QObject):
-    """Opens another model and compares it, in a job; `changed()` says that `found` is another, or None.
+    """Opens another model and compares it, in a job; `changed()` says that `changes` are others, or None.
 
-    The other model is what was before, the document's what is after.
+    The other model is what was before, the document's what is after. `other_wanted(node)` asks for a window on the
+    other model, at one of its nodes.
     """
 
     changed = Signal()
+    other_wanted = Signal(object)
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._document = document
         self.path = ""
-        self.found: ModelDiff | None = None
+        self.changes: Changes | None = None
         self._job: Job | None = None
         document.model_changed.connect(self._again)
 
@@ -50,10 +53,21 @@ class Differ(QObject):
         text = f"Comparing with {Path(path).name}"
         self._job = self._document.start(text, lambda task: _compared(path, model, task), self._set, failed)
 
-    def _set(self, found: ModelDiff | None) -> None:
+    @property
+    def found(self) -> ModelDiff | None:
+        """All that differs."""
+        return self.changes.found if self.changes is not None else None
+
+    def end(self) -> None:
+        """Forget the other model."""
+        if self._job is not None:
+            self._job.cancel()
+        self._set(None)
+
+    def _set(self, changes: Changes | None) -> None:
         self._job = None
-        self.found = found
-        if found is None:
+        self.changes = changes
+        if changes is None:
             self.path = ""
         self.changed.emit()
 
@@ -61,16 +75,14 @@ class Differ(QObject):
     def _again(self) -> None:
         """Another model, or the same read anew: what was found is of one that is gone."""
         path, had = self.path, self.found
-        if self._job is not None:
-            self._job.cancel()
-        self._set(None)
+        self.end()
         if had is not None and had.after.path == self._document.path:
             self.compare_with(path)
 
 
-def _compared(path: str, model: Model, task: Task) -> ModelDiff:
+def _compared(path: str, model: Model, task: Task) -> Changes:
     def report(phase: str, done: int, total: int) -> None:
         task.check()
         task.report(f"{phase}: {Path(path).name}", done, total + 1)
 
-    return diff(open_model(path, report), model, report=report)
+    return Changes.of(diff(open_model(path, report), model, report=report))

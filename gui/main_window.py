@@ -157,11 +157,15 @@ class MainWindow(QMainWindow):
     @Slot()
     def open_dialog(self, new_window: bool = False) -> None:
         """Ask for a file and open it here, or in a new window."""
-        path, _ = QFileDialog.getOpenFileName(self, "Open a model", self.settings.folder, FILTER)
+        path = self.ask_for_model("Open a model")
         if path and new_window:
             self.window_wanted.emit(path)
         elif path:
             self.document.open(path)
+
+    def ask_for_model(self, title: str) -> str:
+        """The path of the model that the user chooses; empty for none."""
+        return QFileDialog.getOpenFileName(self, title, self.settings.folder, FILTER)[0]
 
     @Slot()
     def open_sample(self) -> None:
@@ -231,7 +235,7 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def set_color_mode(self, mode: str) -> None:
-        """Colour the canvas by "category", "provider", "time", "dtype" or "error"."""
+        """Colour the canvas by one of the modes of `gui.color_modes`."""
         self.color_mode = mode
         self.canvas.set_color_mode(mode)
         self.toolbar.colors.set_current(mode)
@@ -309,18 +313,16 @@ class MainWindow(QMainWindow):
         self.canvas.highlight(items)
         self.docks["find"].setWindowTitle(f"Find  {len(items):,}" if items else "Find")
 
-    def compare_dialog(self) -> None:
-        """Ask for another model and list what differs."""
-        path, _ = QFileDialog.getOpenFileName(self, "Compare with a model", self.settings.folder, FILTER)
-        if path:
-            self.document.differ.compare_with(path)
-
     @Slot()
     def _show_changes(self) -> None:
-        found = self.document.differ.found
-        if found is not None:
+        """List what differs and colour by it; when the comparison ends, both end."""
+        if self.document.differ.changes is not None:
             self.docks["changes"].show()
             self.docks["changes"].raise_()
+            self.set_color_mode("change")
+        elif self.color_mode == "change":
+            self.set_color_mode("category")
+        self._refresh()
 
     def save_values(self) -> None:
         """Write the values that the Tensor pane shows."""

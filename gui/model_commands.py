@@ -1,4 +1,4 @@
-"""The commands of the File menu that concern the model as a whole: another model beside it, files made from it."""
+"""The commands of the File menu that concern the model as a whole: files made from it, Netron beside it."""
 
 from __future__ import annotations
 
@@ -96,11 +96,10 @@ def _ask(window: MainWindow, title: str, name: str, kinds: str) -> str:
     return path
 
 
-COMPARE_COMMANDS = (
-    Command("compare_with", "File", "Compare &With…", lambda w: w.compare_dialog(), ["Ctrl+D"], has_model),
-    Command("open_in_netron", "File", "Open in Ne&tron", lambda w: w.netron.show_model(w.document.path or ""),
-            ["Ctrl+Alt+N"], lambda w: bool(w.document.path) and bool(netron_command())),
-)
+NETRON_COMMAND = Command(
+    "open_in_netron", "File", "Open in Ne&tron", lambda w: w.netron.show_model(w.document.path or ""), ["Ctrl+Alt+N"],
+    lambda w: bool(w.document.path) and bool(netron_command()),
+)  # fmt: skip
 
 SAVE_COMMANDS = (
     Command("save_region", "File", "Save Re&gion as Model…", save_region_dialog, ["Ctrl+Shift+S"], has_model),

@@ -8,20 +8,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
 
+from gui.color_modes import COLOR_MODES
 from gui.widgets.bars import Segments
 from gui.widgets.search_box import SearchBox
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
-
-COLOR_MODES = (
-    ("category", "Category", "Colour by what kind of work an operator does (Alt+1)"),
-    ("provider", "Provider", "Colour by who computed a node in the last run (Alt+2)"),
-    ("time", "Time", "Colour by the time a node took in the last run (Alt+3)"),
-    ("dtype", "dtype", "Colour by the element type of the first output (Alt+4)"),
-    ("error", "Error", "Colour by the difference from CPU only in the last comparison (Alt+5)"),
-)
-
 
 MARGIN = 16
 MIN_SEARCH = 260

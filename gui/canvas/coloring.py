@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -14,8 +14,9 @@ from PySide6.QtGui import QColor
 from engine.graph.ir import Node
 from gui.canvas.groups import Group
 from gui.canvas.layout.types import Ints
-from gui.canvas.palette import NO_VALUE, PROVIDER_COLORS, RAMP, SERIES, netron_color
+from gui.canvas.palette import CHANGE_COLORS, NO_VALUE, PROVIDER_COLORS, RAMP, SERIES, netron_color
 from gui.canvas.scene import Box, BoxKind, Scene
+from gui.changes import RANK, strongest
 
 RAMP_STEPS = 32
 T = TypeVar("T")
@@ -40,6 +41,13 @@ class Coloring:
     index: Ints
     legend: Legend | None = None
 
+    def quiet(self, color: str) -> Coloring:
+        """The same with another colour for nodes without a value, which step back behind the others."""
+        legend = self.legend
+        if legend is not None:
+            legend = replace(legend, entries=[(color if c == NO_VALUE else c, text) for c, text in legend.entries])
+        return Coloring([color if c == NO_VALUE else c for c in self.colors], self.index, legend)
+
 
 def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None, netron: bool = False) -> Coloring:
     """The colouring of a mode of `GraphPicture.set_colors`; a closed group has the sum, or most, of what is in it."""
@@ -52,12 +60,16 @@ def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None,
         return by_color(scene, mode, {n: v.name() for n, v in given.items() if isinstance(v, QColor)})
     if mode == "provider":
         return by_name(scene, "Provider", {node: str(value) for node, value in given.items()})
+    if mode == "change":
+        return by_change(scene, {node: str(value) for node, value in given.items()})
     numbers = {node: float(value) for node, value in given.items() if isinstance(value, int | float | np.number)}
     if len(numbers) != len(given):
         raise ValueError(f"colouring by {mode} needs a number for each node")
     if mode == "error":
         return by_number(scene, "Relative difference from CPU", numbers, combine=_worst, logarithmic=True)
-    return by_number(scene, "Time per node" if mode == "time" else mode, numbers, combine=sum, unit="ms")
+    if mode == "time":
+        return by_number(scene, "Time per node", numbers, unit="ms")
+    return by_number(scene, mode, numbers)
 
 
 def by_category(scene: Scene) -> Coloring:
@@ -90,12 +102,22 @@ def by_dtype(scene: Scene) -> Coloring:
 def by_name(scene: Scene, title: str, values: Mapping[Node, str]) -> Coloring:
     """Nodes by a name each, such as the provider's; the most frequent names take the first colours."""
     texts = _of_boxes(scene, values, lambda names: Counter(names).most_common(1)[0][0])
-    counts = Counter(values[node] for box in scene.boxes for node in _nodes(box) if node in values)
+    counts = _counts(scene, values)
     names = [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     free = iter(SERIES * (len(names) // len(SERIES) + 1))
     color_of = {name: PROVIDER_COLORS.get(name) or next(free) for name in names}
     entries = [(color_of[name], f"{name}  {counts[name]:,}") for name in names]
     return _colored(scene, [color_of[text] if text is not None else None for text in texts], Legend(title, entries))
+
+
+def by_change(scene: Scene, kinds: Mapping[Node, str]) -> Coloring:
+    """Nodes by how they differ from another model's, groups by the strongest of what is in them."""
+    found = _of_boxes(scene, kinds, strongest)
+    counts = _counts(scene, kinds)
+    same = sum(len(_nodes(box)) for box in scene.boxes) - counts.total()
+    entries = [(CHANGE_COLORS[kind], f"{kind}  {counts[kind]:,}") for kind in RANK if counts[kind]]
+    legend = Legend("Compared with the other model", [*entries, (NO_VALUE, f"The same  {same:,}")])
+    return _colored(scene, [CHANGE_COLORS[kind] if kind is not None else None for kind in found], legend)
 
 
 def by_number(
@@ -146,6 +168,11 @@ def _of_boxes(scene: Scene, values: Mapping[Node, T], combine: Callable[[list[T]
         inside = [values[node] for node in _nodes(box) if node in values]
         found.append(inside[0] if len(inside) == 1 else combine(inside) if inside else None)
     return found
+
+
+def _counts(scene: Scene, values: Mapping[Node, str]) -> Counter[str]:
+    """How many nodes of the scene have each value."""
+    return Counter(values[node] for box in scene.boxes for node in _nodes(box) if node in values)
 
 
 def _share(value: float, low: float, high: float, logarithmic: bool) -> float:

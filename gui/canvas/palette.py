@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from gui.changes import ADDED, CHANGED, GAP, INSIDE, WEIGHTS
+
 if TYPE_CHECKING:
     from gui.theme import Theme
 
@@ -93,6 +95,7 @@ class CanvasColors:
     found: str  # results of a search
     error: str
     panel: str  # minimap and legend
+    quiet: str  # headers without a value in the current colouring
 
 
 def canvas_colors(theme: Theme) -> CanvasColors:
@@ -113,6 +116,7 @@ def canvas_colors(theme: Theme) -> CanvasColors:
         found=theme.warning,
         error=theme.error,
         panel=theme.raised,
+        quiet="#4b5463" if theme.dark else NO_VALUE,
     )
 
 
@@ -124,6 +128,9 @@ PROVIDER_COLORS: Mapping[str, str] = {
     "CUDA": "#2a7f62",
     "ONNX Runtime": "#2b67b1",
 }
+CHANGE_COLORS: Mapping[str, str] = {
+    ADDED: "#2a7f62", CHANGED: "#b0751a", WEIGHTS: "#2b67b1", GAP: "#b0483f", INSIDE: "#8a6a3a",
+}  # fmt: skip
 NO_VALUE = "#8a919e"  # header of a node that has no value in the current colouring
 RAMP = ("#5a6b86", "#6f6a9e", "#9c5b86", "#b84f55", "#c2410c")  # from little to much
 

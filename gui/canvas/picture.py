@@ -138,8 +138,8 @@ class GraphPicture(QWidget):
         Parameters
         ----------
         mode
-            "category" and "dtype" need no values; "provider" takes names; "time" takes milliseconds;
-            "error" takes relative differences. Any other mode is a title for values that are `QColor`.
+            "category" and "dtype" need no values; "provider" takes names; "change" takes kinds of change; "time" takes
+            milliseconds; "error" takes relative differences. Any other mode is a title for numbers or `QColor`.
         values
             By node. A node without a value is grey.
 
@@ -153,7 +153,8 @@ class GraphPicture(QWidget):
 
     def _recolor(self) -> None:
         mode, values = self._mode
-        self._coloring = make_coloring(self._scene, mode, values, self._netron) if self._scene else None
+        coloring = make_coloring(self._scene, mode, values, self._netron) if self._scene else None
+        self._coloring = coloring.quiet(self._colors.quiet) if coloring is not None else None
         self._legend.show_legend(self._coloring.legend if self._coloring else None, self._colors)
         self._cache.clear()
         self._update_minimap()

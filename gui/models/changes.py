@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QColor
 
-from engine.diff import ModelDiff, NodePair, WeightPair
+from engine.diff import NodePair, WeightPair
 from engine.graph.ir import Node, Tensor
+from gui.changes import Changes
 from gui.models.table import Column, Style
 from gui.text import one_line
 from gui.theme import theme_manager
 
 KINDS = {
-    "added": ("Added", "good"), "removed": ("Removed", "error"), "changed": ("Changed", "warning"),
+    "added": ("Only here", "good"), "removed": ("Removed", "error"), "changed": ("Changed", "warning"),
     "weights": ("Weights", "accent"), "renamed": ("Renamed", "neutral"), "file": ("File", "neutral"),
 }  # fmt: skip
 """What a difference is about: its name, and the theme's role for its colour."""
@@ -45,10 +46,11 @@ class ChangeRow:
         return KINDS[self.kind][1]
 
 
-def change_rows(found: ModelDiff) -> list[ChangeRow]:
+def change_rows(changes: Changes) -> list[ChangeRow]:
     """Nodes added and removed, then what changed of nodes and weights, then names, then facts of the files."""
+    found = changes.found
     rows = [ChangeRow("added", node.qualified_op, item=node) for node in found.added]
-    rows += [ChangeRow("removed", node.qualified_op, other=node) for node in found.removed]
+    rows += [ChangeRow("removed", node.qualified_op, _where(node, changes), other=node) for node in found.removed]
     for pair in found.changed:
         rows += _changed(pair)
     for weight in found.weights:
@@ -58,6 +60,13 @@ def change_rows(found: ModelDiff) -> list[ChangeRow]:
     rows += [ChangeRow("renamed", "name", p.before.name, p.after.name, p.after, p.before) for p in found.renamed]
     rows += [ChangeRow("file", change.what, change.before, change.after) for change in found.facts]
     return rows
+
+
+def _where(node: Node, changes: Changes) -> str:
+    """Where a node of the other model stood, by its neighbours in the model shown."""
+    before, behind = changes.stood(node)
+    words = [f"behind {before.name}"] if before is not None else []
+    return ", ".join([*words, f"before {behind.name}"] if behind is not None else words)
 
 
 def _changed(pair: NodePair) -> Iterator[ChangeRow]:

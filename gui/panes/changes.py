@@ -20,7 +20,7 @@ ALL = "All differences"
 
 
 class ChangesPane(TablePane):
-    """Differences, one a line; picking one selects its node or tensor, for a removed node what stood before it."""
+    """Differences, one a line; picking one selects its node or tensor, for a removed node what stands in its place."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Changes")
@@ -33,7 +33,9 @@ class ChangesPane(TablePane):
         self._show()
 
     def items_of(self, row: ChangeRow) -> Iterable[Node | Tensor]:
-        item = row.item or self._nearest(row)
+        item, changes = row.item, self.document.differ.changes
+        if item is None and isinstance(row.other, Node) and changes is not None:
+            item = changes.nearest(row.other)
         return (item,) if item is not None else ()
 
     def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
@@ -43,22 +45,10 @@ class ChangesPane(TablePane):
         chosen = self.kind.currentData()
         return not chosen or row.kind == chosen
 
-    def _nearest(self, row: ChangeRow) -> Node | Tensor | None:
-        """For a removed node: the counterpart of the nearest node before it that has one."""
-        node = row.other if isinstance(row.other, Node) else None
-        seen: set[Node] = set()
-        while node is not None and node not in seen:
-            seen.add(node)
-            if node in self._counterparts:
-                return self._counterparts[node]
-            node = next((t.producer for t in node.inputs if t is not None and t.producer is not None), None)
-        return None
-
     @Slot()
     def _show(self) -> None:
-        found = self.document.differ.found
-        rows = change_rows(found) if found is not None else []
-        self._counterparts = {pair.before: pair.after for pair in found.pairs} if found is not None else {}
+        changes = self.document.differ.changes
+        rows = change_rows(changes) if changes is not None else []
         counts = Counter(row.kind for row in rows)
         self.kind.blockSignals(True)
         self.kind.clear()
@@ -69,7 +59,7 @@ class ChangesPane(TablePane):
         self.kind.blockSignals(False)
         self.set_rows(rows)
         self.apply_filter()
-        self.summary.setText(_summary(found))
+        self.summary.setText(_summary(self.document.differ.found))
 
 
 def _summary(found: ModelDiff | None) -> str:

@@ -14,6 +14,9 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 import resources
+from gui.canvas.groups import Group
+from gui.canvas.palette import CHANGE_COLORS
+from gui.changes import GAP
 from gui.main_window import MainWindow
 from gui.panes.changes import ChangesPane
 
@@ -120,3 +123,51 @@ def test_reloading_compares_again(
     qtbot.waitUntil(lambda: window.document.differ.found not in (None, first), timeout=20_000)
     assert window.document.differ.found.after is window.document.model
     assert len(pane.model.rows) == 2
+
+
+def test_the_canvas_is_coloured_by_what_differs_until_the_comparison_ends(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(edited)
+    assert not window.actions_by_name["next_change"].isEnabled()
+    compare(qtbot, window, SAMPLE, monkeypatch)
+    legend = window.canvas.canvas.coloring.legend
+    assert [text for _, text in legend.entries] == ["Other weights  1", "Removed here  1", "The same  30"]
+    assert window.toolbar.colors.current == "change"
+    window.actions_by_name["end_comparison"].trigger()
+    assert window.document.differ.changes is None
+    assert window.toolbar.colors.current == "category"
+    assert window.canvas.canvas.coloring.legend is None
+
+
+def test_keys_go_from_change_to_change_and_say_what_it_is(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(edited)
+    compare(qtbot, window, SAMPLE, monkeypatch)
+    nodes = window.document.index.nodes
+    first, second = nodes["/stem/bn/BatchNormalization"], nodes["/fc/Gemm"]
+    for modifier, expected, words in (
+        (Qt.KeyboardModifier.NoModifier, first, "Change 1 of 2: removed here: Relu /stem/relu/Relu"),
+        (Qt.KeyboardModifier.NoModifier, second, "Change 2 of 2: other weights"),
+        (Qt.KeyboardModifier.ShiftModifier, first, "Change 1 of 2: removed here: Relu /stem/relu/Relu"),
+    ):
+        qtbot.keyClick(window, Qt.Key.Key_F7, modifier)
+        assert window.document.selection is expected
+        assert window.canvas.notice == words
+
+
+def test_a_closed_module_shows_that_it_holds_changes(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(edited)
+    compare(qtbot, window, SAMPLE, monkeypatch)
+    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+        window.canvas.set_grouped(True)
+    canvas = window.canvas.canvas
+    colors = {
+        box.item.name: canvas.coloring.colors[i]
+        for box, i in zip(canvas.scene.boxes, canvas.coloring.index) if isinstance(box.item, Group)
+    }  # fmt: skip
+    assert colors["stem"] == CHANGE_COLORS[GAP]
+    assert colors["layer1"] == canvas.colors.quiet

@@ -1,0 +1,43 @@
+"""The commands that concern a second model: compare with it, go through what differs, look at both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gui.command import Command, has_model
+
+if TYPE_CHECKING:
+    from gui.main_window import MainWindow
+
+
+def _is_compared(window: MainWindow) -> bool:
+    return window.document.differ.changes is not None
+
+
+def compare_dialog(window: MainWindow) -> None:
+    """Ask for another model and show what differs."""
+    path = window.ask_for_model("Compare with a model")
+    if path:
+        window.document.differ.compare_with(path)
+
+
+def go_to_change(window: MainWindow, direction: int) -> None:
+    """Select the next (1) or previous (-1) node that differs, and say how."""
+    changes = window.document.differ.changes
+    place = changes.step(window.document.selection, direction) if changes is not None else None
+    if changes is None or place is None:
+        window.canvas.say("No node differs from the other model")
+        return
+    window.document.select(place)
+    window.canvas.say(changes.words(place))
+
+
+COMPARE_COMMANDS = (
+    Command("compare_with", "File", "Compare &With…", compare_dialog, ["Ctrl+D"], has_model),
+    Command("end_comparison", "File", "End Comparison", lambda w: w.document.differ.end(), enabled=_is_compared),
+)
+
+CHANGE_COMMANDS = (
+    Command("next_change", "Go", "Next Change", lambda w: go_to_change(w, 1), ["F7"], _is_compared, separated=True),
+    Command("previous_change", "Go", "Previous Change", lambda w: go_to_change(w, -1), ["Shift+F7"], _is_compared),
+)

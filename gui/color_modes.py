@@ -1,0 +1,37 @@
+"""What the nodes on the canvas can be coloured by. Knows no Qt.
+
+A mode is a word; what a file beside the model says of the nodes has modes that begin with `FROM_FILE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from engine.graph.ir import Node
+from gui.models.order import provider_name
+
+if TYPE_CHECKING:
+    from gui.document import Document
+
+COLOR_MODES = (
+    ("category", "Category", "Colour by what kind of work an operator does (Alt+1)"),
+    ("provider", "Provider", "Colour by who computed a node in the last run (Alt+2)"),
+    ("time", "Time", "Colour by the time a node took in the last run (Alt+3)"),
+    ("dtype", "dtype", "Colour by the element type of the first output (Alt+4)"),
+    ("error", "Error", "Colour by the difference from CPU only in the last comparison (Alt+5)"),
+    ("change", "Change", "Colour by what differs from the model compared with (Alt+6)"),
+)
+"""The word of each mode, its title, and what it shows."""
+
+
+def color_values(mode: str, document: Document) -> Mapping[Node, object]:
+    """The values that the canvas colours by; empty where there are none, or where the mode needs none."""
+    run, changes = document.run, document.differ.changes
+    if mode == "change":
+        return changes.kind if changes is not None else {}
+    if run is None:
+        return {}
+    if mode == "provider":
+        return {node: name for node, p in run.placements.items() if (name := provider_name(p))}
+    return {"time": run.node_ms, "error": run.disagreement}.get(mode, {})
