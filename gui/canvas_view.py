@@ -93,6 +93,7 @@ class CanvasView(QWidget):
         document.selection_changed.connect(self._show_selection)
         document.run_changed.connect(self._recolor)
         document.differ.changed.connect(self._recolor)
+        document.dims_changed.connect(self._bind)
         document.history_changed.connect(self._show_history)
         canvas.node_clicked.connect(document.select)
         canvas.tensor_clicked.connect(document.select)
@@ -354,6 +355,10 @@ class CanvasView(QWidget):
     @Slot()
     def _recolor(self) -> None:
         self.canvas.set_colors(self._color_mode, color_values(self._color_mode, self._document))
+
+    @Slot()
+    def _bind(self) -> None:
+        self.canvas.set_sizes(self._document.binder)
 
     # The way here
 

@@ -16,6 +16,7 @@ from engine.diagnostics import Diagnostic
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.graph.types import Type
 from engine.opening import open_model
+from engine.shapes.bind import Binder
 from gui.costing import Costing
 from gui.differ import Differ
 from gui.errors import explain
@@ -87,6 +88,7 @@ class Document(QObject):
         self.run: RunState | None = None
         self.providers: list[str] = []
         self.dims: dict[str, int] = {}
+        self.binder: Binder | None = None
         self.jobs = JobRunner(self)
         self.finder = Finder(self)
         self.costing = Costing(self)
@@ -203,9 +205,10 @@ class Document(QObject):
             self.providers_changed.emit()
 
     def set_dims(self, dims: Mapping[str, int]) -> None:
-        """What the symbolic dims stand for in the next run."""
+        """The sizes that the user gives symbolic dims; `binder` writes shapes with them, None while there are none."""
         if dict(dims) != self.dims:
             self.dims = dict(dims)
+            self.binder = Binder(dims) if dims else None
             self.dims_changed.emit()
 
     # Jobs the user waits for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,11 @@ from PySide6.QtSvg import QSvgGenerator
 
 from engine.errors import EngineError
 from engine.graph.ir import Graph, Model
+from engine.shapes.bind import Binder
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, make_coloring
 from gui.canvas.drawing import Drawing, Grouping, draw
+from gui.canvas.edge_labels import EdgeLabels
 from gui.canvas.labels import clean
 from gui.canvas.painter import FramePainter
 from gui.canvas.palette import CanvasColors, canvas_colors
@@ -42,7 +44,10 @@ class ExportCancelled(Exception):
 
 @dataclass(slots=True)
 class Picture:
-    """What is to be pictured: a drawing in its colours, all of it or an area in px of the scene."""
+    """What is to be pictured: a drawing in its colours, all of it or an area in px of the scene.
+
+    `binder` has the sizes that are written for symbolic dims.
+    """
 
     drawing: Drawing
     colors: CanvasColors
@@ -50,6 +55,7 @@ class Picture:
     title: str = ""
     netron: bool = False
     area: QRectF | None = None
+    binder: Binder | None = None
     cancelled: Cancelled = lambda: False
 
     @property
@@ -66,9 +72,10 @@ class Picture:
         if self.cancelled():
             raise ExportCancelled
         geometry = self.drawing.geometry
+        labels = EdgeLabels(self.drawing.scene, geometry, TextMeasure(), self.binder)
         view = View(scale, -part.x() * scale, -part.y() * scale, part.width() * scale, part.height() * scale)
         painter.fillRect(QRectF(0, 0, view.width, view.height), QColor(self.colors.background))
-        frame = FramePainter(geometry, Buffers(), PlainText(geometry.strings), exact=True, glyphs=not self.netron)
+        frame = FramePainter(geometry, labels, Buffers(), PlainText, exact=True, glyphs=not self.netron)
         frame.paint(painter, view, self.colors, self.coloring, area=QRectF(0, 0, view.width, view.height))
 
 
@@ -80,6 +87,7 @@ def render(
     options: SceneOptions | None = None,
     scale: float | None = None,
     grouped: bool = False,
+    sizes: Mapping[str, int] | None = None,
 ) -> str:
     """Write a picture of a graph of the model, the main one by default.
 
@@ -91,6 +99,8 @@ def render(
         Of a PNG: px to a px of the drawing, 2 by default, less for very large graphs.
     grouped
         Show modules as closed boxes instead of every node.
+    sizes
+        Of symbolic dims, to be written in the shapes.
 
     Returns
     -------
@@ -114,7 +124,8 @@ def render(
     coloring = make_coloring(drawing.scene, "category", None, options.netron)
     title = clean(model.graph.name or target.stem, 80)
     colors = canvas_colors(DARK if dark else LIGHT)
-    return write(Picture(drawing, colors, coloring, title, options.netron), target, scale)
+    binder = Binder(sizes) if sizes else None
+    return write(Picture(drawing, colors, coloring, title, options.netron, binder=binder), target, scale)
 
 
 def write(picture: Picture, path: str | os.PathLike[str], scale: float | None = None) -> str:

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "normal[:SCALE], uniform:LOW:HIGH, integers:LOW:HIGH, arange[:START[:STEP]], tokens[:COUNT], "
                         "ones, zeros, words:A,B, a number, FILE.npz[:KEY], FILE.npy, FILE.pb, or a picture "
                         "FILE.png[:255|:signed|:imagenet]")  # fmt: skip
-    parser.add_argument("--dim", metavar="NAME=SIZE", action="append", default=[], help="size of a symbolic dim")
+    add_dim(parser)
     parser.add_argument("--shape", metavar="NAME=2x3x4", action="append", default=[], help="whole shape of an input")
     parser.add_argument("--seed", type=natural, default=0, help="seed of generated inputs (default 0)")
     parser.add_argument("--providers", metavar="A,B", help="execution providers, the first choice first (default: "
@@ -45,6 +45,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "its own execution provider, is used only where named")  # fmt: skip
     parser.add_argument("--place", metavar="KEY=PROVIDER", action="append", default=[], help="who is asked first for "
                         "some nodes: op:OPERATOR=PROVIDER or node:NAME=PROVIDER")  # fmt: skip
+
+
+def add_dim(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--dim``."""
+    parser.add_argument("--dim", metavar="NAME=SIZE", action="append", default=[], help="size of a symbolic dim")
+
+
+def sizes(model: Model, args: argparse.Namespace) -> dict[str, int]:
+    """What ``--dim`` says, by the symbols of the inputs.
+
+    Raises
+    ------
+    InputError: one that does not parse, or whose name is no input's.
+    """
+    known, declared = feeding.symbols(model), feeding.declared_names(model)
+    texts = _pairs("--dim", args.dim, [*known, *declared])
+    given = {declared.get(name, name): _parse_size(name, text) for name, text in texts}
+    for name in set(given) - set(known):
+        listed = ", ".join(known) or "none"
+        raise InputError(f"the inputs have no symbolic dim {name!r}; they have {listed}")
+    return given
 
 
 def prepare(model: Model, args: argparse.Namespace) -> PreparedFeeds:
@@ -55,15 +76,9 @@ def prepare(model: Model, args: argparse.Namespace) -> PreparedFeeds:
     InputError: an option that does not parse or does not fit the model, or inputs that do not.
     """
     names = [tensor.name for tensor in model.graph.inputs]
-    known = feeding.symbols(model)
     specs = {name: InputSpec.parse(text) for name, text in _pairs("--input", args.input, names)}
     shapes = {name: _parse_shape(name, text) for name, text in _pairs("--shape", args.shape, names)}
-    declared = feeding.declared_names(model)
-    sizes = _pairs("--dim", args.dim, [*known, *declared])
-    given = {declared.get(name, name): _parse_size(name, text) for name, text in sizes}
-    for name in set(given) - set(known):
-        listed = ", ".join(known) or "none"
-        raise InputError(f"the inputs have no symbolic dim {name!r}; they have {listed}")
+    given = sizes(model, args)
     from_file = feeding.name_feeds(model, feeding.load_feeds(args.inputs)) if args.inputs else {}
     from_file = {name: array for name, array in from_file.items() if name not in {*specs, *shapes}}
     shown = feeding.bound_dims(model, from_file)

@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from engine.cli.inputs import add_dim, sizes
 from engine.cli.model import add_model, open_named
 from engine.cli.output import escape, print_json, size_text
 from engine.errors import EngineError, InputError
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--horizontal", action="store_true", help="the flow goes to the right instead of down")
     parser.add_argument("--names", action="store_true", help="the names of nodes and tensors too")
     parser.add_argument("--netron", action="store_true", help="in Netron's colours, with its titles")
+    add_dim(parser)
     parser.add_argument("--scale", type=float, metavar="S",
                         help="pixels to a pixel of the drawing, PNG only (default 2, less for very large graphs)")
 
@@ -34,6 +36,7 @@ def execute(args: argparse.Namespace) -> int:
     if not target.absolute().parent.is_dir():
         raise InputError(f"{target}: the folder {target.absolute().parent} does not exist")
     model = open_named(args)
+    given = sizes(model, args)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     try:
         from gui.canvas.scene import SceneOptions
@@ -45,7 +48,8 @@ def execute(args: argparse.Namespace) -> int:
     try:
         options = SceneOptions(horizontal=args.horizontal, names=args.names, netron=args.netron,
                                label="both" if args.names else "shape")  # fmt: skip
-        note = render(model, target, dark=args.dark, options=options, scale=args.scale, grouped=args.grouped)
+        note = render(model, target, dark=args.dark, options=options, scale=args.scale, grouped=args.grouped,
+                      sizes=given)  # fmt: skip
     except OSError as error:
         raise EngineError(f"{target} cannot be written: {error.strerror or error}") from error
     size = target.stat().st_size

@@ -220,7 +220,7 @@ class GraphCanvas(GraphPicture):
         if self._scene is None or (box < 0 and not 0 <= net < len(self._scene.nets)):
             return ""
         item = self._row_item(box, pos) if box >= 0 else self._scene.nets[net].tensor
-        return tip_text(item if isinstance(item, Tensor) else self._scene.boxes[box].item)
+        return tip_text(item if isinstance(item, Tensor) else self._scene.boxes[box].item, self._binder)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         turn = event.angleDelta().y() or event.angleDelta().x()

@@ -107,8 +107,6 @@ class Geometry:
     arrow_back: Bools
     labels: Floats
     label_net: Ints
-    label_text: Ints
-    label_inferred: Bools
     bus: Ints
     horizontal: bool
     size: tuple[float, float]
@@ -124,7 +122,6 @@ class Geometry:
         captured[: len(scene.nets)] = [net.captured for net in scene.nets]
         order = np.argsort(layout.segments[:, 1], kind="stable")
         segments = np.ascontiguousarray(layout.segments[order])
-        labels = [scene.nets[net] for net in layout.label_net.tolist()]
         return cls(
             strings=strings,
             x0=layout.x,
@@ -153,8 +150,6 @@ class Geometry:
             arrow_back=layout.arrow_back,
             labels=layout.labels,
             label_net=layout.label_net,
-            label_text=strings.numbers([net.label for net in labels]),
-            label_inferred=np.array([net.inferred for net in labels], bool),
             bus=layout.bus,
             horizontal=scene.layout_input.horizontal,
             size=layout.size,

@@ -7,15 +7,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.dims import Shape
+from engine.dims import Expr, Shape
 from engine.dtypes import BY_CODE
 from engine.errors import DataError
 from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Node, RefAttribute, Tensor
-from engine.graph.types import TensorType
+from engine.graph.types import TensorType, Type
+from engine.shapes.bind import Binder
+from gui.canvas.scene import Measure, TextStyle
 from gui.schemas import default_values
 
 MAX_TEXT = 40
+SIZE_DIGITS = 4  # that a symbolic dim has room for, once it has a size
 SHOWN_VALUES = 6  # longest integer vector whose values are shown instead of its shape
 
 
@@ -28,6 +31,13 @@ def clean(text: str, limit: int = MAX_TEXT) -> str:
         return text
     half = (limit - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
+
+
+def shortened(text: str, room: float, style: TextStyle, measure: Measure) -> str:
+    """A text cut at its end until it fits into `room` px."""
+    while text and measure(text, style) > room:
+        text = text.rstrip("…")[:-2] + "…" if len(text) > 2 else ""
+    return text
 
 
 def format_dims(shape: Shape | None) -> str:
@@ -44,25 +54,52 @@ def _dim(dim: object) -> str:
     return f"({text})" if any(c in text for c in "+-") and not isinstance(dim, int) else text
 
 
-def edge_label(tensor: Tensor) -> tuple[str, bool]:
-    """Text beside an edge, and whether it is inferred rather than stored in the file."""
+def edge_type(tensor: Tensor, binder: Binder | None = None) -> tuple[Type | None, bool]:
+    """The type that is shown beside an edge, and whether it is inferred rather than stored in the file.
+
+    The file's own counts if it is complete. With sizes for the dims, it counts if these leave no more of it open than
+    of what is inferred: names that the file gives to dims of inner tensors are no inputs'.
+    """
     stored, inferred = tensor.stored_type, tensor.inferred_type
-    if isinstance(stored, TensorType) and stored.shape is not None and None not in stored.shape:
-        return clean(format_dims(stored.shape)), False
+    if binder is not None:
+        stored, inferred = binder.type(stored), binder.type(inferred)
+    is_complete = isinstance(stored, TensorType) and stored.shape is not None and None not in stored.shape
+    if is_complete and (binder is None or _open_dims(stored) <= _open_dims(inferred)):
+        return stored, False
     if isinstance(inferred, TensorType):
-        return (clean(format_dims(inferred.shape)), True) if inferred.shape is not None else ("?", True)
+        return inferred, True
     if isinstance(stored, TensorType):
-        return clean(format_dims(stored.shape)), False
-    kind = inferred or stored
-    return (clean(str(kind), 24), stored is None) if kind is not None else ("", False)
+        return stored, False
+    return inferred or stored, inferred is not None and stored is None
 
 
-def net_label(tensor: Tensor, what: str) -> tuple[str, bool]:
+def _open_dims(kind: Type | None) -> float:
+    """How many dims have no size; infinitely many where not even their number is known."""
+    shape = kind.shape if isinstance(kind, TensorType) else None
+    return float("inf") if shape is None else sum(not isinstance(dim, int) for dim in shape)
+
+
+def edge_label(tensor: Tensor, binder: Binder | None = None) -> tuple[str, bool]:
+    """Text beside an edge, and whether it is inferred rather than stored in the file."""
+    kind, inferred = edge_type(tensor, binder)
+    if isinstance(kind, TensorType):
+        return clean(format_dims(kind.shape)), inferred
+    return clean(str(kind), 24) if kind is not None else "", inferred
+
+
+def room_for_sizes(tensor: Tensor) -> str:
+    """What a label grows by, at most, when its symbolic dims get sizes of a few digits."""
+    kind = edge_type(tensor)[0]
+    shape = kind.shape if isinstance(kind, TensorType) else None
+    return "0" * sum(max(0, SIZE_DIGITS - len(_dim(dim))) for dim in shape or () if isinstance(dim, Expr))
+
+
+def net_label(tensor: Tensor, what: str, binder: Binder | None = None) -> tuple[str, bool]:
     """Text beside the lines of a tensor and whether it is inferred: "shape", "name", "both", or "dtype" and shape."""
     name = clean(tensor.name, 28)
     if what == "name":
         return name, False
-    shape, inferred = edge_label(tensor)
+    shape, inferred = edge_label(tensor, binder)
     if what == "both":
         return f"{name}  {shape}".rstrip(), inferred
     if what == "dtype" and tensor.dtype is not None:

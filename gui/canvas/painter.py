@@ -4,6 +4,7 @@ near: rounded boxes with rows, curved lines, arrowheads and labels.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,8 @@ from PySide6.QtGui import QColor, QPainter
 from gui.canvas.box_painter import BoxPainter
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring
-from gui.canvas.geometry import CHIP, HEADED, Geometry
+from gui.canvas.edge_labels import STYLES, EdgeLabels
+from gui.canvas.geometry import CHIP, HEADED, Geometry, StringTable
 from gui.canvas.layout.types import Bools, Floats, Ints
 from gui.canvas.line_painter import LinePainter
 from gui.canvas.palette import CanvasColors
@@ -27,6 +29,8 @@ NOTE_COLOR, GLYPH_COLOR = "#d5dbe6", "#e3e7ee"  # on headers, which are dark in 
 NOTE_ROOM = 4.0  # px between a title and the note behind it, at least
 VEIL = 205  # of 255: how much what is not lit is covered
 LABEL_REACH = 200.0  # px of the scene that a label reaches to the right
+LABEL_ROOM = 400.0
+INFERRED = (TextStyle.LABEL_INFERRED, TextStyle.LABEL_BOUND_INFERRED)
 
 
 @dataclass(slots=True)
@@ -51,18 +55,29 @@ class Lit:
 
 
 class FramePainter:
-    """Paints a geometry with a text drawer; `exact` paints everything in full whatever the scale, for export."""
+    """Paints a geometry and its labels, with text drawers that `drawer` makes for tables of strings.
+
+    `exact` paints everything in full whatever the scale, for export.
+    """
 
     def __init__(
-        self, geometry: Geometry, buffers: Buffers, text: TextDrawer, exact: bool = False, glyphs: bool = True
+        self, geometry: Geometry, labels: EdgeLabels, buffers: Buffers, drawer: Callable[[StringTable], TextDrawer],
+        exact: bool = False, glyphs: bool = True,
     ) -> None:  # fmt: skip
         self._g = geometry
-        self._text = text
+        self._drawer = drawer
+        self._text = drawer(geometry.strings)
+        self.set_labels(labels)
         self._exact = exact
         self._glyphs = glyphs
         self._lines = LinePainter(geometry, buffers)
         self._boxes = BoxPainter(geometry, buffers)
         self._is_headed = np.isin(geometry.kind, HEADED)
+
+    def set_labels(self, labels: EdgeLabels) -> None:
+        """Take other labels for the same lines."""
+        self._labels = labels
+        self._label_text = self._drawer(labels.strings)
 
     def paint(
         self,
@@ -163,14 +178,15 @@ class FramePainter:
         g = self._g
         x0, y0, x1, y1 = seen.area
         x, y = g.labels[:, 0], g.labels[:, 1]
-        shown = (x < x1) & (x > x0 - LABEL_REACH) & (y > y0 - 10) & (y < y1 + 10) & seen.only_nets(g.label_net)
-        for inferred, style, color in (
-            (False, TextStyle.LABEL, colors.muted),
-            (True, TextStyle.LABEL_INFERRED, colors.accent),
-        ):
-            mine = np.flatnonzero(shown & (g.label_inferred == inferred))
-            room = np.full(len(mine), 400.0)
-            self._write(painter, seen, style, color, g.label_text[mine], x[mine], y[mine], room)
+        near = (x < x1) & (x > x0 - LABEL_REACH) & (y > y0 - 10) & (y < y1 + 10) & seen.only_nets(g.label_net)
+        shown = np.flatnonzero(near)
+        texts, styles = self._labels.look_up(shown)
+        for number, style in enumerate(STYLES):
+            mine = styles == number
+            color = colors.accent if style in INFERRED else colors.muted
+            at_x, at_y = seen.points(g.labels[shown[mine]])
+            room = np.full(len(at_x), LABEL_ROOM * seen.scale)
+            self._label_text.draw(painter, style, color, seen.scale, texts[mine], at_x, at_y, room)
 
     def _write(
         self, painter: QPainter, seen: Visible, style: TextStyle, color: str, texts: Ints, x: Floats, y: Floats,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,10 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from engine.graph.ir import Node
+from engine.shapes.bind import Binder
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, make_coloring
+from gui.canvas.edge_labels import EdgeLabels
 from gui.canvas.frame_cache import FrameCache
 from gui.canvas.geometry import Geometry
 from gui.canvas.layout import Layout
@@ -21,7 +24,7 @@ from gui.canvas.overlays import LegendPanel, Minimap
 from gui.canvas.painter import Emphasis, FramePainter, Lit
 from gui.canvas.palette import CanvasColors, canvas_colors
 from gui.canvas.scene import BoxKind, Item, Scene
-from gui.canvas.text import AtlasText
+from gui.canvas.text import AtlasText, TextMeasure
 from gui.canvas.view import View
 from gui.theme import LIGHT
 
@@ -58,6 +61,8 @@ class GraphPicture(QWidget):
         self._emphasis = Emphasis()
         self._colors = canvas_colors(LIGHT)
         self._buffers = Buffers()
+        self._measure = TextMeasure()
+        self._binder: Binder | None = None
         self._selected: object = None
         self._moving = False
         self._opened = False  # whether the first view of this scene has been chosen
@@ -97,8 +102,9 @@ class GraphPicture(QWidget):
             self._scene = self._geometry = self._painter = self._coloring = None
         else:
             self._geometry = geometry or Geometry.of(scene, layout)
-            text = AtlasText(self._geometry.strings, self._buffers)
-            self._painter = FramePainter(self._geometry, self._buffers, text, glyphs=not self._netron)
+            labels = EdgeLabels(scene, self._geometry, self._measure, self._binder)
+            drawer = partial(AtlasText, buffers=self._buffers)
+            self._painter = FramePainter(self._geometry, labels, self._buffers, drawer, glyphs=not self._netron)
         self._recolor()
         if place is None or not self._hold(hold, place):
             self._open_view()
@@ -121,6 +127,14 @@ class GraphPicture(QWidget):
         self._opened = True
         self._moved(animated=False)
         return True
+
+    def set_sizes(self, binder: Binder | None) -> None:
+        """Write shapes with the sizes that a binder gives their symbols; None writes the symbols."""
+        self._binder = binder
+        if self._painter is not None and self._scene is not None and self._geometry is not None:
+            self._painter.set_labels(EdgeLabels(self._scene, self._geometry, self._measure, binder))
+            self._cache.clear()
+            self.update()
 
     def set_netron(self, on: bool) -> None:
         """Take Netron's colours of operators, and leave out the signs of their categories."""

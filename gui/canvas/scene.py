@@ -40,6 +40,8 @@ class TextStyle(StrEnum):  # of str, whose hash is C: a plain Enum's shows at 50
     ROW_VALUE = "row value"
     LABEL = "label"
     LABEL_INFERRED = "inferred label"
+    LABEL_BOUND = "bound label"
+    LABEL_BOUND_INFERRED = "bound inferred label"
 
 
 Measure = Callable[[str, TextStyle], float]
@@ -158,6 +160,7 @@ class Scene:
     """
 
     graph: Graph
+    options: SceneOptions
     boxes: list[Box]
     nets: list[Net]
     layout_input: LayoutInput

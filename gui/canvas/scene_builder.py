@@ -13,7 +13,7 @@ from gui.canvas.box_content import BoxMaker, even
 from gui.canvas.chips import with_chips
 from gui.canvas.folding import is_constant_row, is_folded
 from gui.canvas.groups import Group, GroupTree, Member
-from gui.canvas.labels import net_label
+from gui.canvas.labels import net_label, room_for_sizes, shortened
 from gui.canvas.layout import LayoutInput
 from gui.canvas.scene import Box, BoxKind, Measure, Net, Opened, Scene, SceneOptions, TextStyle
 
@@ -208,6 +208,7 @@ class _Builder:
         parent = np.array([box.parent for box in self.boxes], np.int64)
         return Scene(
             graph=self.graph,
+            options=self.options,
             boxes=self.boxes,
             nets=nets,
             layout_input=LayoutInput(
@@ -228,11 +229,13 @@ class _Builder:
         )
 
     def label_width(self, net: Net) -> float:
-        """Width of a net's label, which is shortened here until it fits."""
+        """Width of a net's label, which is shortened here until it fits, and of the sizes that its dims may get."""
+        if not net.label:
+            return 0.0
         style = TextStyle.LABEL_INFERRED if net.inferred else TextStyle.LABEL
-        while net.label and self.measure(net.label, style) > MAX_LABEL_WIDTH:
-            net.label = net.label.rstrip("…")[:-2] + "…"
-        return self.measure(net.label, style) if net.label else 0.0
+        net.label = shortened(net.label, MAX_LABEL_WIDTH, style, self.measure)
+        room = room_for_sizes(net.tensor) if self.options.label != "name" else ""
+        return min(self.measure(net.label + room, style), MAX_LABEL_WIDTH)
 
     def widen(self, edges: np.ndarray, label_width: np.ndarray) -> None:
         """Make boxes of a few outputs wide enough for a label beside every line."""

@@ -38,6 +38,8 @@ _FACES = {
     TextStyle.ROW_VALUE: _Face(10.5, mono=True),
     TextStyle.LABEL: _Face(10.5, mono=True),
     TextStyle.LABEL_INFERRED: _Face(10.5, mono=True, italic=True),
+    TextStyle.LABEL_BOUND: _Face(10.5, mono=True, bold=True),
+    TextStyle.LABEL_BOUND_INFERRED: _Face(10.5, mono=True, bold=True, italic=True),
 }
 
 
@@ -143,8 +145,7 @@ class _Atlas:
         self._font, self._color, self._ratio, self._strings = face, color, ratio, strings
         self._metrics = QFontMetricsF(face)
         self.height = float(np.ceil(self._metrics.height()))
-        count = len(strings.texts)
-        self.left, self.top, self.width = np.zeros(count), np.zeros(count), np.full(count, -1.0)
+        self.left, self.top, self.width = np.zeros(0), np.zeros(0), np.zeros(0)
         self._x, self._y = OVERHANG, 0.0
         self.pixmap = self._blank(self.height * 4)
 
@@ -156,6 +157,10 @@ class _Atlas:
 
     def add(self, texts: Ints) -> None:
         """Render those texts that are not there yet."""
+        new = len(self._strings.texts) - len(self.width)
+        if new:
+            self.left, self.top = np.append(self.left, np.zeros(new)), np.append(self.top, np.zeros(new))
+            self.width = np.append(self.width, np.full(new, -1.0))
         missing = np.unique(texts[self.width[texts] < 0]).tolist()
         if not missing:
             return

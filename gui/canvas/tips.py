@@ -5,20 +5,23 @@ from __future__ import annotations
 from html import escape
 
 from engine.graph.ir import Graph, Node, Tensor
+from engine.shapes.bind import Binder
 from gui.canvas.groups import Group
 from gui.canvas.labels import clean, format_dims
 from gui.canvas.module_paths import module_path
 
 
-def tip_text(item: object) -> str:
-    """Name, operator, shape or size of an item."""
+def tip_text(item: object, binder: Binder | None = None) -> str:
+    """Name, operator, shape or size of an item; the shape also with the sizes that its symbols have."""
     if isinstance(item, Node):
         path = module_path(item)
         lines = [clean(item.name, 120), clean(item.qualified_op, 80)]
         lines += [clean("/".join(path[0]), 120)] if path and path[0] else []
     elif isinstance(item, Tensor):
         shape = item.inferred_shape if item.inferred_shape is not None else item.stored_shape
-        lines = [clean(item.name, 120), f"{item.dtype or 'unknown type'}  {format_dims(shape)}"]
+        lines = [clean(item.name, 120), f"{item.dtype or 'unknown type'}  {clean(format_dims(shape), 160)}"]
+        bound = binder.shape(shape) if binder is not None else shape
+        lines += [f"= {clean(format_dims(bound), 160)}"] if bound != shape else []
         lines += [clean(item.unknown_because, 160)] if item.unknown_because else []
     elif isinstance(item, Group):
         lines = [clean("/".join(item.path), 160), clean(item.kind, 80), f"{item.nodes:,} nodes"]

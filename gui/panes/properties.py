@@ -26,6 +26,7 @@ class PropertiesPane(QWidget):
         document.selection_changed.connect(self._show)
         document.model_changed.connect(self._show)
         document.run_changed.connect(self._show)
+        document.dims_changed.connect(self._show)
         document.costing.changed.connect(self._show)
         self._show()
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.errors import InputError
-from engine.feeds import required_inputs, symbols
+from engine.feeds import default_dims, required_inputs, symbols
 from engine.graph.ir import Model
 from engine.providers.ort import execution_providers
 from gui.document import Document, RunState
@@ -89,6 +89,7 @@ class RunPane(QWidget):
         self.providers.changed.connect(self._providers_changed)
         self.steps.valueChanged.connect(self._steps_changed)
         self.dims.changed.connect(self._estimate_delay.start)
+        self.dims.changed.connect(self._dims_changed)
         self.per_node.toggled.connect(self._estimate_delay.start)
         self._estimate_delay.timeout.connect(self._estimate)
         document.model_changed.connect(self._show_model)
@@ -119,7 +120,7 @@ class RunPane(QWidget):
         """Show a plan in the fields."""
         model = self.document.model
         self.providers.set_plan(plan.order, plan.enabled)
-        self.dims.set_dims(symbols(model) if model else {}, plan.dims)
+        self.dims.set_dims(symbols(model) if model else {}, plan.dims, default_dims(model) if model else {})
         self.inputs.set_inputs(required_inputs(model) if model else [], plan.specs)
         self.warmup.setValue(plan.warmup)
         self.repeat.setValue(plan.repeat)
@@ -249,6 +250,10 @@ class RunPane(QWidget):
 
     def _add_choices(self, choices: list[str]) -> None:
         self.providers.add_choices([f"ORT:{choice}" for choice in choices if choice != "CPU"])
+
+    @Slot()
+    def _dims_changed(self) -> None:
+        self.document.set_dims(self.dims.chosen())
 
     @Slot()
     def _steps_changed(self) -> None:

@@ -58,6 +58,32 @@ def test_dims_change_the_cost(qtbot: QtBot, window: MainWindow, open_model: Open
     assert costing.table.total.macs == 3 * once
 
 
+def test_modules_and_what_they_cost(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    costing = window.document.costing
+    qtbot.waitUntil(lambda: costing.table is not None)
+    modules = [line for line in lines(window) if str(line.target).startswith("module:")]
+    assert [line.label for line in modules] == ["layer1", "layer2", "layer3", "stem", "fc", "pool"]
+    assert modules[0].tip.endswith("FLOPs")
+    assert modules[0].value == "2.4 M FLOPs"
+    window.document.set_dims({"N": 3})
+    qtbot.waitUntil(lambda: "7.21 M FLOPs" in {line.value for line in lines(window)})
+
+
+def test_shapes_in_the_properties_follow_the_dims(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    feed = window.document.graph.feeds[0]
+    assert next(line for line in lines(window) if line.target is feed).value.startswith("f32 N×")
+    window.document.set_dims({"N": 3})
+    assert next(line for line in lines(window) if line.target is feed).value.startswith("f32 3×")
+    window.document.select(feed)
+    assert values(window)["bound"].startswith("f32 3×")
+    window.document.select(feed.consumers[0][0])
+    assert next(line for line in lines(window) if line.target is feed).detail.startswith("f32 3×")
+    window.document.set_dims({})
+    assert next(line for line in lines(window) if line.target is feed).detail.startswith("f32 N×")
+
+
 def test_a_node_in_the_words_of_its_operator(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
     open_model(SAMPLE)
     conv = window.document.graph.order[0]

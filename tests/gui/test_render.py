@@ -45,6 +45,12 @@ def test_svg_holds_every_node_as_text(qtbot: QtBot, tmp_path: Path) -> None:
     assert texts.count("Add") == 2
 
 
+def test_sizes_are_written_for_symbols(qtbot: QtBot, tmp_path: Path) -> None:
+    render(conv_net(), tmp_path / "g.svg", sizes={"N": 4})
+    assert "4×3×8×8" in svg_texts(tmp_path / "g.svg")
+    assert "N×3×8×8" not in svg_texts(tmp_path / "g.svg")
+
+
 def test_hostile_names_stay_text_in_svg(qtbot: QtBot, tmp_path: Path) -> None:
     model = conv_net()
     model.graph.tensors["x"].name = "<script>&x"

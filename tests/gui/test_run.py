@@ -215,13 +215,13 @@ class TestFields:
         feed = window.document.model.graph.feeds[0]
         assert window.document.run.observed[feed].shape[0] == 3
 
-    def test_an_empty_dim_is_asked_for_at_its_place(
+    def test_a_wrong_dim_is_asked_for_at_its_place(
         self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
     ) -> None:
         open_model(SAMPLE)
         (field,) = run_pane.dims.findChildren(QLineEdit)
         qtbot.waitUntil(field.isVisible)
-        field.clear()
+        field.setText("many")
         qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
         assert field.accessibleName() in run_pane.status.text()
         assert run_pane.status.property("role") == "error"
@@ -447,7 +447,16 @@ class TestErrorsAtTheField:
         feed = run_pane.document.run.feeds[name]
         np.testing.assert_array_equal(feed.reshape(-1)[:4], [0, 0.5, 1, 1.5])
 
-    def test_an_empty_dim_is_marked(self, qtbot: QtBot, open_model: Opener, run_pane: RunPane) -> None:
+    def test_an_empty_dim_has_its_default(self, qtbot: QtBot, open_model: Opener, run_pane: RunPane) -> None:
+        open_model(SAMPLE)
+        (field,) = run_pane.dims.findChildren(QLineEdit)
+        assert (field.text(), field.placeholderText(), run_pane.document.dims) == ("", "1", {})
+        qtbot.keyClicks(field, "3")
+        assert (run_pane.plan().dims, run_pane.document.dims) == ({"N": 3}, {"N": 3})
+        field.clear()
+        assert (run_pane.plan().dims, run_pane.document.dims) == ({"N": 1}, {})
+
+    def test_a_wrong_dim_is_marked(self, qtbot: QtBot, open_model: Opener, run_pane: RunPane) -> None:
         open_model(SAMPLE)
         (field,) = run_pane.dims.findChildren(QLineEdit)
         field.setText("-3")

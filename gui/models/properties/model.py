@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.costs import CostTable
 from engine.graph.ir import Graph, Model, Tensor
+from engine.shapes.bind import Binder
 from gui.canvas.palette import category_of
 from gui.costing import Costing
 from gui.document import Document
@@ -27,6 +29,7 @@ from gui.models.table import MUTED
 from gui.search import term
 from gui.text import bytes_text, count_text, one_line, plural
 
+MAX_MODULES = 60
 PROMINENT = (
     "license", "licence", "license_url", "licence_url", "license_link", "licenses", "copyright", "author", "authors",
     "company", "organization", "maintainer", "source", "homepage", "url",
@@ -49,9 +52,10 @@ def model_lines(document: Document) -> Iterator[Line]:
     yield from _total_lines(model, index)
     yield from _cost_lines(document.costing)
     yield from _stored_lines(index)
-    yield from _value_section("Inputs", graph.feeds)
-    yield from _value_section("Outputs", graph.outputs)
+    yield from _value_section("Inputs", graph.feeds, document.binder)
+    yield from _value_section("Outputs", graph.outputs, document.binder)
     yield from _operator_lines(index, document.costing)
+    yield from _module_lines(document.costing.table)
     if model.functions:
         yield heading("Functions")
         for function in list(model.functions.values())[:MAX_LINES]:
@@ -125,11 +129,11 @@ def _stored_lines(index: ModelIndex) -> Iterator[Line]:
                    target=f"is:constant dtype:{dtype}", badge_color="")  # fmt: skip
 
 
-def _value_section(title: str, tensors: list[Tensor]) -> Iterator[Line]:
+def _value_section(title: str, tensors: list[Tensor], binder: Binder | None) -> Iterator[Line]:
     if tensors:
         yield heading(title)
     for tensor in tensors[:MAX_LINES]:
-        yield tensor_line("", tensor, None)
+        yield tensor_line("", tensor, None, binder)
     if len(tensors) > MAX_LINES:
         yield more_line(len(tensors) - MAX_LINES)
 
@@ -143,6 +147,28 @@ def _operator_lines(index: ModelIndex, costing: Costing) -> Iterator[Line]:
                    badge_color=category_of(op_type, domain).color, tip=_operator_tip(op, count, costing))  # fmt: skip
     if len(index.histogram) > MAX_LINES:
         yield more_line(len(index.histogram) - MAX_LINES)
+
+
+def _module_lines(table: CostTable | None) -> Iterator[Line]:
+    """What the outermost modules that are more than one cost, the dearest first."""
+    depths = range(1, max(map(len, table.by_module), default=0) + 1) if table is not None else ()
+    for depth in depths:
+        modules = {path: total for path, total in table.by_module.items() if len(path) == depth} if table else {}
+        if len(modules) > 1:
+            break
+    else:
+        return
+    yield heading(plural(len(modules), "module").capitalize())
+    flops = {path: total.flops if isinstance(total.flops, int) else 0 for path, total in modules.items()}
+    most = max(flops.values()) or 1
+    for path in sorted(modules, key=lambda path: -flops[path])[:MAX_MODULES]:
+        total, name = modules[path], path[-1] if "." in path[-1] else "/".join(path)
+        tip = f"{name}\n{plural(total.nodes, 'node')}, {count_text(total.parameters)} stored elements\n"
+        tip += f"{amount(total.macs)} MACs, {amount(total.flops)} FLOPs"
+        yield Line(LineKind.COUNT, one_line(name, 80), f"{amount(total.flops)} FLOPs", FACT, share=flops[path] / most,
+                   target=term("module", "/".join(path)), tip=tip, badge_color="")  # fmt: skip
+    if len(modules) > MAX_MODULES:
+        yield more_line(len(modules) - MAX_MODULES)
 
 
 def _operator_tip(op: str, count: int, costing: Costing) -> str:

@@ -58,10 +58,10 @@ def node_lines(node: Node, document: Document) -> Iterator[Line]:
     if node.doc_string.strip():
         yield text_line(node.doc_string.strip(), MUTED)
     yield from _attribute_lines(node)
-    yield from _slots("Inputs", node.inputs, partial(input_name, node), run)
+    yield from _slots("Inputs", node.inputs, partial(input_name, node), document)
     if node.captures:
-        yield from _slots("Captured from outside", node.captures, lambda _slot: "", run)
-    yield from _slots("Outputs", node.outputs, partial(output_name, node), run)
+        yield from _slots("Captured from outside", node.captures, lambda _slot: "", document)
+    yield from _slots("Outputs", node.outputs, partial(output_name, node), document)
     if node.subgraphs:
         yield heading("Subgraphs")
         for name, graph in node.subgraphs.items():
@@ -157,13 +157,16 @@ def attribute_value(name: str, value: object) -> str:
 
 
 def _slots(
-    title: str, tensors: Sequence[Tensor | None], name_of: Callable[[int], str], run: RunState | None
+    title: str, tensors: Sequence[Tensor | None], name_of: Callable[[int], str], document: Document
 ) -> Iterator[Line]:
     if not tensors:
         return
     yield heading(title if len(tensors) > 1 or not title.endswith("s") else title[:-1])
     for slot, tensor in enumerate(tensors[:MAX_LINES]):
         name = name_of(slot)
-        yield tensor_line(name, tensor, run) if tensor else pair(name, "absent", Style("faint"))
+        if tensor is not None:
+            yield tensor_line(name, tensor, document.run, document.binder)
+        else:
+            yield pair(name, "absent", Style("faint"))
     if len(tensors) > MAX_LINES:
         yield more_line(len(tensors) - MAX_LINES)

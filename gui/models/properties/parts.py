@@ -11,6 +11,8 @@ from engine.errors import DataError
 from engine.graph.data import TensorData
 from engine.graph.fusion import data_type
 from engine.graph.ir import Graph, Tensor
+from engine.graph.types import Type
+from engine.shapes.bind import Binder
 from gui.document import RunState
 from gui.models.lines import Line, LineKind
 from gui.models.table import PLAIN, Style
@@ -22,6 +24,7 @@ FEW = 8  # elements of a value that are written out
 FEW_BYTES = 64
 
 INFERRED = Style("accent", mono=True, italic=True)
+BOUND = Style("accent", mono=True, italic=True, bold=True)
 STORED = Style("muted", mono=True)
 FACT = Style("text", mono=True)
 DEFAULT = Style("faint", mono=True)
@@ -51,10 +54,13 @@ def more_line(count: int) -> Line:
     return pair("", f"and {count:,} more", Style("muted"))
 
 
-def tensor_line(label: str, tensor: Tensor, run: RunState | None) -> Line:
-    """A tensor as a link, with the best that is known of its type under it, and its value if that is short."""
+def tensor_line(label: str, tensor: Tensor, run: RunState | None, binder: Binder | None = None) -> Line:
+    """A tensor as a link, with the best that is known of its type under it, and its value if that is short.
+
+    What a run saw comes first, then the type with the sizes that a binder gives its symbols.
+    """
     line = pair(label, tensor.name or "(no name)", LINK, target=tensor)
-    words, note, line.detail_style = _type_words(tensor, run)
+    words, note, line.detail_style = _type_words(tensor, run, binder)
     value = short_value(tensor, run)
     line.detail = f"{words} = {value}" if value else f"{words}  {note}".rstrip()
     if not label:
@@ -63,16 +69,25 @@ def tensor_line(label: str, tensor: Tensor, run: RunState | None) -> Line:
     return line
 
 
-def _type_words(tensor: Tensor, run: RunState | None) -> tuple[str, str, Style]:
+def _type_words(tensor: Tensor, run: RunState | None, binder: Binder | None) -> tuple[str, str, Style]:
     """The type that is known best, a word about it, and how it is written."""
     observed = run.observed.get(tensor) if run else None
     if observed is not None:
         return type_text(observed), "observed", FACT
     if tensor.data is not None:
         return type_text(data_type(tensor)), bytes_text(tensor.data.nbytes), FACT
+    bound = bound_type(tensor, binder)
+    if bound is not None:
+        return type_text(bound), "", BOUND
     if tensor.inferred_type is not None and tensor.inferred_type != tensor.stored_type:
         return type_text(tensor.inferred_type), "", INFERRED
     return type_text(tensor.stored_type), "", STORED
+
+
+def bound_type(tensor: Tensor, binder: Binder | None) -> Type | None:
+    """The inferred type with the sizes that symbols have been given; None where that makes no difference."""
+    bound = binder.type(tensor.inferred_type) if binder is not None else None
+    return bound if bound != tensor.inferred_type else None
 
 
 def short_value(tensor: Tensor, run: RunState | None) -> str:

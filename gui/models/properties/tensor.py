@@ -8,11 +8,13 @@ from engine.graph.ir import Tensor, ValueSource
 from gui.document import Document
 from gui.models.lines import Line, LineKind
 from gui.models.properties.parts import (
+    BOUND,
     ERROR,
     FACT,
     INFERRED,
     LINK,
     MAX_LINES,
+    bound_type,
     heading,
     metadata_lines,
     more_line,
@@ -48,6 +50,9 @@ def tensor_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
     yield pair("stored", type_text(tensor.stored_type) if tensor.stored_type else "nothing in the file",
                FACT if tensor.stored_type else MUTED)  # fmt: skip
     yield pair("inferred", type_text(tensor.inferred_type), INFERRED)
+    bound = bound_type(tensor, document.binder)
+    if bound is not None:
+        yield pair("bound", type_text(bound), BOUND)
     if tensor.unknown_because:
         yield pair("unknown", tensor.unknown_because)
     observed = run.observed.get(tensor) if run else None

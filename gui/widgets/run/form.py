@@ -121,18 +121,23 @@ class FormGrid(QScrollArea):
 
 
 class DimsForm(FormGrid):
-    """A number for each symbolic dim. Values are kept as typed: an empty field has none."""
+    """A number for each symbolic dim. An empty field leaves it at the default, which stands there in grey."""
 
     def __init__(self) -> None:
         super().__init__("Dims", "All dims of the inputs are fixed")
+        self._defaults: dict[str, int] = {}
         self._unshown: dict[str, int] = {}
 
-    def set_dims(self, uses: Mapping[str, list[SymbolUse]], dims: Mapping[str, int]) -> None:
-        """Show a field for each symbol, with the places that use it."""
+    def set_dims(
+        self, uses: Mapping[str, list[SymbolUse]], dims: Mapping[str, int], defaults: Mapping[str, int]
+    ) -> None:
+        """Show a field for each symbol, with the places that use it; those at their default are empty."""
         rows, names = [], list(uses)
-        self._unshown = {name: dims[name] for name in names[_MOST_FIELDS:] if name in dims}
+        self._defaults = dict(defaults)
+        chosen = {name: size for name, size in dims.items() if size != defaults.get(name)}
+        self._unshown = {name: chosen[name] for name in names[_MOST_FIELDS:] if name in chosen}
         for name in names[:_MOST_FIELDS]:
-            field = QLineEdit(str(dims.get(name, "")), placeholderText="size")
+            field = QLineEdit(str(chosen.get(name, "")), placeholderText=str(defaults.get(name, "size")))
             field.setMinimumWidth(56)
             field.setMaximumWidth(110)
             field.setFont(mono_font())
@@ -144,20 +149,32 @@ class DimsForm(FormGrid):
 
     @Slot()
     def _check(self) -> None:
-        known = self.dims()
         for name in self._fields:
-            self.set_error(name, "" if name in known else "a whole number from 0 up")
+            self.set_error(name, "" if self._holds(name) else "a whole number from 0 up")
         self.changed.emit()
 
     def dims(self) -> dict[str, int]:
-        """The sizes typed in; fields that hold no whole number from 0 up are left out."""
-        texts = {name: field.text().strip() for name, field in self._fields.items() if isinstance(field, QLineEdit)}
+        """The sizes of all symbols, chosen or by default; those whose field holds no whole number are left out."""
+        sizes = self._defaults | self.chosen()
+        return {name: size for name, size in sizes.items() if name not in self._fields or self._holds(name)}
+
+    def chosen(self) -> dict[str, int]:
+        """The sizes typed in."""
+        texts = {name: self._text(name) for name in self._fields}
         return {name: int(text) for name, text in texts.items() if _is_size(text)} | self._unshown
 
     def invalid(self) -> str | None:
-        """The first symbol whose field holds no size."""
-        known = self.dims()
-        return next((name for name in self._fields if name not in known), None)
+        """The first symbol whose field holds something else than a size."""
+        return next((name for name in self._fields if not self._holds(name)), None)
+
+    def _text(self, name: str) -> str:
+        field = self._fields[name]
+        return field.text().strip() if isinstance(field, QLineEdit) else ""
+
+    def _holds(self, name: str) -> bool:
+        """Whether a field holds a size, or leaves it to the default."""
+        text = self._text(name)
+        return _is_size(text) if text else name in self._defaults
 
 
 def _is_size(text: str) -> bool:
