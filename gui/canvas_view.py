@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.bookmarks import Bookmarks
@@ -64,8 +64,6 @@ class CanvasView(QWidget):
         self._connect()
 
     def _build(self) -> None:
-        self._back = _button("◀", "Back (Alt+Left)")
-        self._forward = _button("▶", "Forward (Alt+Right)")
         self._notice = QLabel(textFormat=Qt.TextFormat.PlainText)
         self._notice.setProperty("role", "muted")
         self._again = QPushButton("Lay out")
@@ -75,8 +73,6 @@ class CanvasView(QWidget):
         path = QHBoxLayout()
         path.setContentsMargins(10, 6, 10, 2)
         path.setSpacing(2)
-        for widget in (self._back, self._forward):
-            path.addWidget(widget)
         path.addWidget(self.breadcrumb, 1)
         path.addWidget(self._notice)
         path.addWidget(self._again)
@@ -94,7 +90,6 @@ class CanvasView(QWidget):
         document.run_changed.connect(self._recolor)
         document.differ.changed.connect(self._recolor)
         document.dims_changed.connect(self._bind)
-        document.history_changed.connect(self._show_history)
         canvas.node_clicked.connect(document.select)
         canvas.tensor_clicked.connect(document.select)
         canvas.graph_opened.connect(document.show_graph)
@@ -106,10 +101,7 @@ class CanvasView(QWidget):
         document.opening.connect(warm)
         canvas.view_changed.connect(self.view_changed)
         self.breadcrumb.clicked.connect(self._go_to)
-        self._back.clicked.connect(document.back)
-        self._forward.clicked.connect(document.forward)
         self._again.clicked.connect(self._lay_out)
-        self._show_history()
         on_theme(self._set_theme)
 
     def sizeHint(self) -> QSize:
@@ -403,17 +395,6 @@ class CanvasView(QWidget):
             document.show_graph(document.model.graph)
             document.select(None)
 
-    @Slot()
-    def _show_history(self) -> None:
-        self._back.setEnabled(self._document.can_go_back)
-        self._forward.setEnabled(self._document.can_go_forward)
-
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
         self.canvas.set_theme(theme)
-
-
-def _button(text: str, name: str) -> QToolButton:
-    button = QToolButton(text=text, toolTip=name, accessibleName=name)
-    button.setProperty("flat", "true")
-    return button

@@ -354,7 +354,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
-        self.toolbar.theme.setText("☀" if theme.dark else "☾")
+        self.toolbar.theme_icon.set_name("sun" if theme.dark else "moon")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The mouse's own Back and Forward buttons, wherever the pointer is."""

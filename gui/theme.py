@@ -47,14 +47,14 @@ class Theme:
 
 LIGHT = Theme(
     name="light", dark=False, window="#ffffff", canvas="#fafbfc", raised="#ffffff", field="#f4f5f7", line="#dfe2e8",
-    text="#1b1f27", muted="#5f6878", faint="#7b8494", accent="#1f6feb", on_accent="#ffffff", selection="#e3edff",
-    hover="#f0f3f8", good="#12803c", warning="#b45309", error="#c62828", neutral="#858c9a",
+    text="#1b1f27", muted="#545d6c", faint="#636b79", accent="#1b62d3", on_accent="#ffffff", selection="#e3edff",
+    hover="#f0f3f8", good="#107638", warning="#a84d08", error="#c62828", neutral="#858c9a",
 )  # fmt: skip
 
 DARK = Theme(
     name="dark", dark=True, window="#22252b", canvas="#17191d", raised="#2a2e36", field="#1b1d22", line="#343840",
-    text="#e6e8ec", muted="#9aa2b0", faint="#858d9b", accent="#6ea8ff", on_accent="#0d1728", selection="#2b3a55",
-    hover="#2a2e36", good="#3fb97a", warning="#e0a33a", error="#f07a72", neutral="#858c9a",
+    text="#e6e8ec", muted="#a9b1be", faint="#98a0ae", accent="#6ea8ff", on_accent="#0d1728", selection="#26344e",
+    hover="#2a2e36", good="#3fb97a", warning="#e0a33a", error="#f4877f", neutral="#858c9a",
 )  # fmt: skip
 
 MODES = ("system", "light", "dark")

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from gui.color_modes import COLOR_MODES
+from gui.icons import ButtonIcon
 from gui.widgets.bars import Segments
 from gui.widgets.search_box import SearchBox
 
@@ -33,8 +34,10 @@ class ToolBar(QToolBar):
         label.setProperty("role", "muted")
         self.zoom = _button("100 %", "Full size (Ctrl+1)", actions["full_size"])
         self.zoom.setMinimumWidth(self.fontMetrics().horizontalAdvance("000 %") + 24)
-        self.theme = QToolButton(text="◐", toolTip="Light or dark", accessibleName="Light or dark theme")
-        self.run = QPushButton("▶ Run  F5")
+        self.theme = QToolButton(toolTip="Light or dark", accessibleName="Light or dark theme")
+        self.theme_icon = ButtonIcon(self.theme, "moon")
+        self.run = QPushButton("Run  F5")
+        ButtonIcon(self.run, "run", "on_accent")
         self.run.setProperty("accent", "true")
         self.run.setAccessibleName("Run")
         self.run.clicked.connect(actions["run"].trigger)
@@ -46,8 +49,8 @@ class ToolBar(QToolBar):
             widget: self.addWidget(widget)
             for widget in (
                 _button("Open…", "Open a model (Ctrl+O)", actions["open"]),
-                _button("◀", "Back (Alt+Left)", actions["back"]),
-                _button("▶", "Forward (Alt+Right)", actions["forward"]),
+                _button("", "Back (Alt+Left)", actions["back"], "back"),
+                _button("", "Forward (Alt+Right)", actions["forward"], "forward"),
                 self.search, spacer, label, self.colors, fit, self.zoom, self.theme, self.run,
             )
         }  # fmt: skip
@@ -69,9 +72,11 @@ def _least_width(widget: QWidget) -> int:
     return max(widget.minimumWidth(), MIN_SEARCH if isinstance(widget, SearchBox) else widget.sizeHint().width())
 
 
-def _button(text: str, tip: str, action: QAction) -> QToolButton:
-    """A button that does what an action does and is enabled when it is; its text is its own."""
-    button = QToolButton(text=text, toolTip=tip, accessibleName=tip)
+def _button(text: str, tip: str, action: QAction, icon: str = "") -> QToolButton:
+    """A button that does what an action does and is enabled when it is; its text or icon is its own."""
+    button = QToolButton(text=text, toolTip=tip, accessibleName=tip.partition(" (")[0])
+    if icon:
+        ButtonIcon(button, icon)
     button.setEnabled(action.isEnabled())
     button.clicked.connect(action.trigger)
     action.changed.connect(lambda: button.setEnabled(action.isEnabled()))

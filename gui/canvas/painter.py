@@ -25,7 +25,7 @@ from gui.canvas.view import View
 from gui.canvas.visible import Visible
 
 SMALL_DROP = 0.7  # px that smaller text stands lower, so that it shares the baseline of the text beside it
-NOTE_COLOR, GLYPH_COLOR = "#d5dbe6", "#e3e7ee"  # on headers, which are dark in both themes
+NOTE_COLOR = GLYPH_COLOR = "#e9edf4"  # on headers, which are dark in both themes
 NOTE_ROOM = 4.0  # px between a title and the note behind it, at least
 VEIL = 205  # of 255: how much what is not lit is covered
 LABEL_REACH = 200.0  # px of the scene that a label reaches to the right

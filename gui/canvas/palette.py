@@ -18,13 +18,13 @@ class Category(Enum):
 
     LAYER = ("Layer", "#2b67b1", "▦")
     ACTIVATION = ("Activation", "#b0483f", "ƒ")
-    NORMALISATION = ("Normalisation, reduction", "#2a7f62", "Σ")
-    POOLING = ("Pooling, resampling", "#5c7a29", "▽")
-    SHAPE = ("Shape, movement", "#8a6a3a", "⇄")
+    NORMALISATION = ("Normalisation, reduction", "#27775c", "Σ")
+    POOLING = ("Pooling, resampling", "#577427", "▽")
+    SHAPE = ("Shape, movement", "#846638", "⇄")
     ARITHMETIC = ("Arithmetic, comparison", "#5560c4", "±")
-    QUANTISATION = ("Quantisation, casts", "#b0751a", "◧")
+    QUANTISATION = ("Quantisation, casts", "#926116", "◧")
     CONTROL = ("Control, sequence", "#7a3fc0", "◇")
-    IO = ("Input, output, constant", "#6b7280", "○")
+    IO = ("Input, output, constant", "#656b78", "○")
     GROUP = ("Module", "#1f6f8b", "▣")
     OTHER = ("Other operators", "#4a5568", "□")
 
@@ -107,31 +107,31 @@ def canvas_colors(theme: Theme) -> CanvasColors:
         pill=theme.field,
         frame="#20242d" if theme.dark else "#f1f4f9",
         chip="#2a3140" if theme.dark else "#e4ebf6",
-        edge="#69727f" if theme.dark else "#98a1b0",
+        edge="#69727f" if theme.dark else "#838c9b",
         text=theme.text,
         muted=theme.muted,
         header_text="#ffffff",
         accent=theme.accent,
-        hover="#4c6c9c" if theme.dark else "#8fb4ee",
+        hover="#4c6c9c" if theme.dark else "#6c9aea",
         found=theme.warning,
         error=theme.error,
         panel=theme.raised,
-        quiet="#4b5463" if theme.dark else NO_VALUE,
+        quiet="#3d434e" if theme.dark else NO_VALUE,
     )
 
 
 # For colouring by provider or dtype: dark enough for white text, told apart by people who see no red or green.
-SERIES = ("#2b67b1", "#b0751a", "#2a7f62", "#7a3fc0", "#b0483f", "#4a7f8c", "#8a6a3a", "#5560c4")
+SERIES = ("#2b67b1", "#926116", "#27775c", "#7a3fc0", "#b0483f", "#43727e", "#846638", "#5560c4")
 PROVIDER_COLORS: Mapping[str, str] = {
-    "CPU": "#6b7280",
+    "CPU": "#55658a",
     "Accelerate": "#7a3fc0",
-    "CUDA": "#2a7f62",
+    "CUDA": "#27775c",
     "ONNX Runtime": "#2b67b1",
 }
 CHANGE_COLORS: Mapping[str, str] = {
-    ADDED: "#2a7f62", CHANGED: "#b0751a", WEIGHTS: "#2b67b1", GAP: "#b0483f", INSIDE: "#8a6a3a",
+    ADDED: "#27775c", CHANGED: "#926116", WEIGHTS: "#2b67b1", GAP: "#b0483f", INSIDE: "#846638",
 }  # fmt: skip
-NO_VALUE = "#8a919e"  # header of a node that has no value in the current colouring
+NO_VALUE = "#6f747e"  # header of a node that has no value in the current colouring
 RAMP = ("#5a6b86", "#6f6a9e", "#9c5b86", "#b84f55", "#c2410c")  # from little to much
 
 # Netron's categories (netron.md, section 2), for people who want its colours; operators of none are dark grey.

@@ -22,6 +22,7 @@ from engine.graph.ir import Model
 from engine.providers.ort import execution_providers
 from gui.document import Document, RunState
 from gui.errors import explain
+from gui.icons import ButtonIcon
 from gui.jobs import Job, Task
 from gui.running.estimate import Estimate, estimate
 from gui.running.execution import PartialRun, execute
@@ -71,7 +72,8 @@ class RunPane(QWidget):
         self.per_node = QCheckBox("Compare every tensor")
         self.per_node.setToolTip("Keeps the values of both sides and finds the first node where they part")
         self.placement = PlacementButton(document, lambda: self.plan().providers)
-        self.run_button = QPushButton("▶ Run  F5")
+        self.run_button = QPushButton("Run  F5")
+        ButtonIcon(self.run_button, "run", "on_accent")
         self.run_button.setProperty("accent", "true")
         self.cancel_button = QPushButton("Cancel")
         self.cancel_button.setToolTip("Stop at the end of the node that runs now (Shift+F5)")

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gui.icons import ButtonIcon
 from gui.theme import ui_font
 from gui.widgets.tips import plain_tip
 
@@ -36,8 +37,9 @@ class MessageBar(QFrame):
         self.title.setFont(bold)
         self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        close = QToolButton(text="✕", accessibleName="Dismiss message", toolTip="Dismiss (Esc)")
+        close = QToolButton(accessibleName="Dismiss message", toolTip="Dismiss (Esc)")
         close.setProperty("flat", "true")
+        ButtonIcon(close, "close", "muted")
         close.clicked.connect(self.hide)
         words = QVBoxLayout()
         words.setSpacing(2)
@@ -126,7 +128,7 @@ class Breadcrumb(QWidget):
         room = max(80, self.width() // max(len(self._places), 1) - 16)
         for place, (text, target) in enumerate(self._places):
             if place:
-                arrow = QLabel("▸")
+                arrow = QLabel("›")
                 arrow.setProperty("role", "muted")
                 self._layout.addWidget(arrow)
             button = QToolButton(toolTip=plain_tip(text))

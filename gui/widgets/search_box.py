@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from gui.finder import Finder
+from gui.icons import ButtonIcon
 from gui.widgets.tips import plain_tip
 
 HELP = """Words, "in quotes" or /a regex/ that names or operators hold, and
@@ -37,15 +38,16 @@ class SearchBox(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
         layout.addWidget(self.edit, 1)
-        steps = (("↑", "Previous match (Shift+F3)", self.previous), ("↓", "Next match (F3)", self.next))
-        for text, name, step in steps:
-            button = QToolButton(text=text, accessibleName=name, toolTip=name)
+        steps = (("up", "Previous match (Shift+F3)", self.previous), ("down", "Next match (F3)", self.next))
+        for icon, name, step in steps:
+            button = QToolButton(accessibleName=name.partition(" (")[0], toolTip=name)
+            ButtonIcon(button, icon, "muted")
             button.setProperty("flat", "true")
             button.clicked.connect(step)
             layout.addWidget(button)
         layout.addWidget(self.count)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setMaximumWidth(440)
+        self.setMaximumWidth(560)
         self._delay = QTimer(self, singleShot=True, interval=120)
         self._delay.timeout.connect(self._search)
         self.edit.textChanged.connect(self._delay.start)
@@ -55,7 +57,7 @@ class SearchBox(QWidget):
         self._show()
 
     def sizeHint(self) -> QSize:
-        return QSize(420, super().sizeHint().height())
+        return QSize(520, super().sizeHint().height())
 
     @Slot()
     def start(self) -> None:

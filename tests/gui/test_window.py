@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QKeySequence, QMouseEvent
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QToolButton
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -214,7 +214,8 @@ def test_ways_of_going_back(qtbot: QtBot, window: MainWindow, open_model: Opener
     elif way == "mouse":
         qtbot.mouseClick(viewport, Qt.MouseButton.BackButton)
     else:
-        qtbot.mouseClick(window.canvas._back, Qt.MouseButton.LeftButton)
+        buttons = {b.accessibleName(): b for b in window.toolbar.findChildren(QToolButton)}
+        qtbot.mouseClick(buttons["Back"], Qt.MouseButton.LeftButton)
     assert window.document.selection is first
     if way == "mouse":
         qtbot.mouseClick(viewport, Qt.MouseButton.ForwardButton)

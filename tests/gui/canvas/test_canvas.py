@@ -285,7 +285,7 @@ def test_every_coloring_paints_and_explains_itself(qtbot: QtBot) -> None:
     assert color() not in (cold, Category.LAYER.color)
 
     canvas.set_colors("provider", dict.fromkeys(nodes, "CPU") | {conv: "CUDA"})
-    assert color() == "#2a7f62"
+    assert color() == "#27775c"
     assert canvas._legend.legend is not None
     assert [text for _, text in canvas._legend.legend.entries] == ["CPU  4", "CUDA  1"]
 
@@ -294,7 +294,7 @@ def test_every_coloring_paints_and_explains_itself(qtbot: QtBot) -> None:
     canvas.set_colors("mine", {conv: QColor("#123456")})
     assert color() == "#123456"
     canvas.set_colors("error", {})
-    assert color() == "#8a919e"
+    assert color() == "#6f747e"
     with pytest.raises(ValueError, match="a number"):
         canvas.set_colors("time", {conv: "fast"})
     canvas.set_colors("category")
