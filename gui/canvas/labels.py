@@ -57,14 +57,14 @@ def _dim(dim: object) -> str:
 def edge_type(tensor: Tensor, binder: Binder | None = None) -> tuple[Type | None, bool]:
     """The type that is shown beside an edge, and whether it is inferred rather than stored in the file.
 
-    The file's own counts if it is complete. With sizes for the dims, it counts if these leave no more of it open than
-    of what is inferred: names that the file gives to dims of inner tensors are no inputs'.
+    The file's own counts if it is complete. With sizes for the dims, it counts only if it is what is inferred, or if
+    these leave less of it open: names that the file gives to dims of inner tensors ("past + seq") are no inputs'.
     """
     stored, inferred = tensor.stored_type, tensor.inferred_type
     if binder is not None:
         stored, inferred = binder.type(stored), binder.type(inferred)
     is_complete = isinstance(stored, TensorType) and stored.shape is not None and None not in stored.shape
-    if is_complete and (binder is None or _open_dims(stored) <= _open_dims(inferred)):
+    if is_complete and (binder is None or stored == inferred or _open_dims(stored) < _open_dims(inferred)):
         return stored, False
     if isinstance(inferred, TensorType):
         return inferred, True

@@ -18,6 +18,7 @@ from engine.shapes.infer import infer_shapes
 from gui.canvas.canvas import GraphCanvas
 from gui.canvas.edge_labels import STYLES, EdgeLabels
 from gui.canvas.geometry import Geometry
+from gui.canvas.labels import edge_label
 from gui.canvas.layout import layout
 from gui.canvas.scene import SceneOptions, TextStyle
 from gui.main_window import MainWindow
@@ -80,6 +81,7 @@ def test_names_that_the_file_gives_inner_dims_yield_to_what_is_known() -> None:
     tensor.stored_type = TensorType(tensor.dtype, (unknown, 20, 3))
     assert labels_of(model)["t"] == ("unk_1×20×3", TextStyle.LABEL)
     assert labels_of(model, Binder({"N": 4, "L": 20}))["t"] == ("4×20×3", TextStyle.LABEL_BOUND_INFERRED)
+    assert edge_label(tensor, Binder({"L": 20})) == ("N×20×3", True)  # as open, but in the inputs' own symbols
 
 
 def test_sizes_have_room_and_longer_ones_are_cut() -> None:
