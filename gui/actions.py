@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
+from gui.attachment_commands import ATTACHMENT_COMMANDS, NEXT_NUMBER
 from gui.change_commands import CHANGE_COMMANDS, COMPARE_COMMANDS
 from gui.command import Command, has_model
 from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
+from gui.help import show_about, show_shortcuts
 from gui.model_commands import NETRON_COMMAND, SAVE_COMMANDS
 from gui.outside_weights import OUTSIDE_COMMAND
 
@@ -39,6 +41,7 @@ COMMANDS = (
     OUTSIDE_COMMAND,
     *COMPARE_COMMANDS,
     NETRON_COMMAND,
+    *ATTACHMENT_COMMANDS,
     Command("save_values", "File", "&Save Tensor…", lambda w: w.save_values(), [Key.Save],
             lambda w: w.document.selection is not None, separated=True),
     *SAVE_COMMANDS,
@@ -65,6 +68,7 @@ COMMANDS = (
     _color("dtype", "Element Type", "Alt+4"),
     _color("error", "Error", "Alt+5"),
     _color("change", "Change", "Alt+6"),
+    NEXT_NUMBER,
     _theme("system", "Theme of the System", separated=True),
     _theme("light", "Light Theme"),
     _theme("dark", "Dark Theme"),
@@ -88,8 +92,8 @@ COMMANDS = (
     Command("first_divergence", "Run", "First &Divergence", lambda w: w.docks["compare"].widget().show_first(), ["F8"],
             lambda w: w.document.run is not None, separated=True),
 
-    Command("shortcuts", "Help", "&Keyboard Shortcuts", lambda w: w.show_shortcuts(), ["F1"]),
-    Command("about", "Help", "&About OInfer", lambda w: w.show_about(), role=QAction.MenuRole.AboutRole),
+    Command("shortcuts", "Help", "&Keyboard Shortcuts", lambda w: show_shortcuts(w, shortcut_lines()), ["F1"]),
+    Command("about", "Help", "&About OInfer", show_about, role=QAction.MenuRole.AboutRole),
 )  # fmt: skip
 
 

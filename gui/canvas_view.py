@@ -13,7 +13,6 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
-from gui.bookmarks import Bookmarks
 from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
 from gui.canvas.drawing import Drawing, Grouping, draw
 from gui.canvas.groups import Group
@@ -21,7 +20,7 @@ from gui.canvas.layout_process import LayoutCancelled, warm
 from gui.canvas.scene import stored_options
 from gui.canvas.text import TextMeasure
 from gui.canvas.view import View
-from gui.color_modes import color_values
+from gui.color_modes import color_title, color_values
 from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
@@ -56,7 +55,6 @@ class CanvasView(QWidget):
         self._group: Group | None = None  # selected on the canvas; the document knows nodes and tensors only
         self.options = stored_options(document.settings.view_options)
         self.opens_flat = False  # whether large graphs open with every node by itself
-        self.bookmarks = Bookmarks(document)
         self.canvas = GraphCanvas()
         self.canvas.set_netron(self.options.netron)
         self.breadcrumb = Breadcrumb()
@@ -90,6 +88,7 @@ class CanvasView(QWidget):
         document.run_changed.connect(self._recolor)
         document.differ.changed.connect(self._recolor)
         document.dims_changed.connect(self._bind)
+        document.attachment.changed.connect(self._recolor)
         canvas.node_clicked.connect(document.select)
         canvas.tensor_clicked.connect(document.select)
         canvas.graph_opened.connect(document.show_graph)
@@ -97,7 +96,6 @@ class CanvasView(QWidget):
         canvas.toggled.connect(self.toggle)
         canvas.said.connect(self.say)
         canvas.background_clicked.connect(self._clear_selection)
-        self.bookmarks.changed.connect(self._mark)
         document.opening.connect(warm)
         canvas.view_changed.connect(self.view_changed)
         self.breadcrumb.clicked.connect(self._go_to)
@@ -184,6 +182,17 @@ class CanvasView(QWidget):
         group = grouping.tree.group_of.get(node)
         if group is not None and group.parent is not None:
             self._regroup(item, shown=True, opened=grouping.opened | {group, *group.ancestors()})
+
+    def show_group(self, group: Group) -> None:
+        """Select a module and bring it into sight; where it has no box yet, open the modules around it."""
+        grouping = self.grouping
+        if grouping is not None and self.canvas.shows_as(group) is None:
+            self._document.select(None)
+            self._group = group
+            self._regroup(group, shown=True, opened=grouping.opened | set(group.ancestors()))
+        else:
+            self._select_group(group)
+            self.canvas.reveal(group)
 
     def _regroup(self, hold: object = None, **changes: Any) -> None:
         graph, grouping = self._document.graph, self.grouping
@@ -284,10 +293,11 @@ class CanvasView(QWidget):
             self._restore(drawing.view)
         self.highlight(self._found)
         self._recolor()
-        self._mark()
         self.canvas.select(self._group or self._document.selection)
         if hold is None and self._document.selection is not None:
             self.canvas.reveal(self._document.selection)
+        elif hold is not None and hold is self._group:
+            self.canvas.reveal(hold)
         self._show_places()
         self.options_changed.emit()
         self.drawn.emit()
@@ -329,10 +339,6 @@ class CanvasView(QWidget):
         self.canvas.select(None)
         self._show_places()
 
-    @Slot()
-    def _mark(self) -> None:
-        self.canvas.mark(self.bookmarks.items)
-
     @Slot(str)
     def say(self, text: str) -> None:
         """Show a sentence above the canvas for a while."""
@@ -346,7 +352,7 @@ class CanvasView(QWidget):
 
     @Slot()
     def _recolor(self) -> None:
-        self.canvas.set_colors(self._color_mode, color_values(self._color_mode, self._document))
+        self.canvas.set_colors(color_title(self._color_mode), color_values(self._color_mode, self._document))
 
     @Slot()
     def _bind(self) -> None:
@@ -387,8 +393,7 @@ class CanvasView(QWidget):
         """A graph of the way; the model itself stands for its main graph with nothing selected."""
         document = self._document
         if isinstance(place, Group):
-            self._select_group(place)
-            self.canvas.reveal(place)
+            self.show_group(place)
         elif isinstance(place, Graph):
             document.show_graph(place)
         elif document.model is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.graph.ir import Node
 from gui.models.order import provider_name
+from gui.text import one_line
 
 if TYPE_CHECKING:
     from gui.document import Document
@@ -23,11 +24,19 @@ COLOR_MODES = (
     ("change", "Change", "Colour by what differs from the model compared with (Alt+6)"),
 )
 """The word of each mode, its title, and what it shows."""
+FROM_FILE = "file:"
+
+
+def color_title(mode: str) -> str:
+    """What the canvas calls a mode: its word, or a title for numbers of a file."""
+    return f"attachment: {one_line(mode.removeprefix(FROM_FILE), 40)}" if mode.startswith(FROM_FILE) else mode
 
 
 def color_values(mode: str, document: Document) -> Mapping[Node, object]:
     """The values that the canvas colours by; empty where there are none, or where the mode needs none."""
-    run, changes = document.run, document.differ.changes
+    run, changes, attached = document.run, document.differ.changes, document.attachment.found
+    if mode.startswith(FROM_FILE):
+        return attached.of_nodes(mode.removeprefix(FROM_FILE)) if attached is not None else {}
     if mode == "change":
         return changes.kind if changes is not None else {}
     if run is None:

@@ -9,6 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from gui.document import Document
+from gui.panes.attached import AttachedPane
+from gui.panes.bookmarks import BookmarksPane
 from gui.panes.changes import ChangesPane
 from gui.panes.compare import ComparePane
 from gui.panes.documentation import DocumentationPane
@@ -46,6 +48,7 @@ class PaneSpec:
 PANES = (
     PaneSpec("order", "Order", LEFT, OrderPane),
     PaneSpec("initializers", "Initializers", LEFT, InitializersPane),
+    PaneSpec("bookmarks", "Bookmarks", LEFT, BookmarksPane),
     PaneSpec("properties", "Properties", RIGHT, PropertiesPane),
     PaneSpec("tensor", "Tensor", RIGHT, TensorPane),
     PaneSpec("documentation", "Operator", RIGHT, DocumentationPane),
@@ -56,6 +59,7 @@ PANES = (
     PaneSpec("timings", "Timings", BOTTOM, TimingsPane),
     PaneSpec("compare", "Compare", BOTTOM, ComparePane),
     PaneSpec("changes", "Changes", BOTTOM, ChangesPane, shown=False),
+    PaneSpec("attached", "Attached", BOTTOM, AttachedPane, shown=False),
 )
 
 

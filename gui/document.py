@@ -17,6 +17,8 @@ from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.graph.types import Type
 from engine.opening import open_model
 from engine.shapes.bind import Binder
+from gui.attachment.owner import Attachment
+from gui.bookmarks import Bookmarks
 from gui.costing import Costing
 from gui.differ import Differ
 from gui.errors import explain
@@ -54,7 +56,7 @@ class RunState:
 
 class Document(QObject):
     """One model and what is being looked at. `finder` searches it, `costing` counts what it costs, `differ` holds it
-    against another one.
+    against another one, `attachment` has what a file beside it says, `bookmarks` what the user comes back to.
 
     Signals: `opening()`, `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
     `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
@@ -93,6 +95,8 @@ class Document(QObject):
         self.finder = Finder(self)
         self.costing = Costing(self)
         self.differ = Differ(self)
+        self.attachment = Attachment(self)
+        self.bookmarks = Bookmarks(self)
         self._history = History()
         self._foreground: list[Job] = []
         self._loading: Job | None = None

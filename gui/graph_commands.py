@@ -73,10 +73,10 @@ GRAPH_COMMANDS = (
     Command("downstream", MENU, "What Depends on the &Selection", lambda w: w.canvas.canvas.light_cone(False, True),
             ["Ctrl+Shift+D"], _has_selection),
     Command("show_all", MENU, "Show &All Again", lambda w: w.canvas.canvas.light(None)),
-    Command("bookmark", MENU, "Set or Remove &Bookmark", lambda w: w.canvas.bookmarks.toggle(w.document.selection),
-            ["Ctrl+B"], _has_selection, separated=True),
-    Command("next_bookmark", MENU, "Next Bookmark", lambda w: w.canvas.bookmarks.go(1), ["F2"], has_model),
-    Command("previous_bookmark", MENU, "Previous Bookmark", lambda w: w.canvas.bookmarks.go(-1), ["Shift+F2"],
+    Command("bookmark", MENU, "Set or Remove &Bookmark", lambda w: w.marks.toggle(), ["Ctrl+B"], has_model,
+            separated=True),
+    Command("next_bookmark", MENU, "Next Bookmark", lambda w: w.document.bookmarks.go(1), ["F2"], has_model),
+    Command("previous_bookmark", MENU, "Previous Bookmark", lambda w: w.document.bookmarks.go(-1), ["Shift+F2"],
             has_model),
 )  # fmt: skip
 

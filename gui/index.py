@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -23,7 +24,7 @@ class ModelIndex:
 
     `parameters` counts the elements of floating-point constants and of those stored in 8 bits or less (quantised
     weights); wider integers are indices and shapes. `nbytes` is the stored size of all constants, `stored` the same by
-    element type.
+    element type. `fingerprint` is the same for files with the same operators under the same names.
     """
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -33,6 +34,7 @@ class ModelIndex:
     parameters: int = 0
     nbytes: int = 0
     stored: dict[str, Stored] = field(default_factory=dict)
+    fingerprint: str = ""
 
     @classmethod
     def of(cls, model: Model) -> ModelIndex:
@@ -46,6 +48,8 @@ class ModelIndex:
             for name, tensor in graph.tensors.items():
                 index.tensors[prefix + name] = tensor
                 index._count(tensor)
+        names = "\n".join(f"{node.op_type} {name}" for name, node in index.nodes.items())
+        index.fingerprint = hashlib.sha1(names.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
         return index
 
     def _count(self, tensor: Tensor) -> None:

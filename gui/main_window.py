@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QMainWindow,
-    QMessageBox,
     QStackedWidget,
     QTabWidget,
     QVBoxLayout,
@@ -29,11 +28,12 @@ from PySide6.QtWidgets import (
 
 import resources
 from engine.providers import default_providers
-from gui import actions
+from gui import actions, attachment_commands
+from gui.attachment.forms import looks_attached
+from gui.canvas_bookmarks import CanvasBookmarks
 from gui.canvas_view import CanvasView
 from gui.docks import LEFT, RIGHT, add_docks, arrange, refresh_titles
 from gui.document import Document
-from gui.errors import environment
 from gui.netron import Netron
 from gui.panes.problems import ProblemsPane
 from gui.panes.run import RunPane
@@ -66,7 +66,7 @@ class MainWindow(QMainWindow):
         self._build()
         self._connect()
         self._restore()
-        self._refresh()
+        self.refresh_commands()
 
     # Building
 
@@ -84,6 +84,7 @@ class MainWindow(QMainWindow):
         self.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
         self.message = MessageBar()
         self.canvas = CanvasView(self.document)
+        self.marks = CanvasBookmarks(self.document, self.canvas)
         self.empty = EmptyState()
         self._pages = QStackedWidget()
         self._pages.addWidget(self.empty)
@@ -123,15 +124,16 @@ class MainWindow(QMainWindow):
         document.providers_changed.connect(self._save_providers)
         for signal in (document.model_changed, document.graph_changed, document.selection_changed,
                        document.history_changed, document.busy_changed):  # fmt: skip
-            signal.connect(self._refresh)
+            signal.connect(self.refresh_commands)
         document.finder.found.connect(self._show_matches)
         document.find_requested.connect(self._find)
         document.differ.changed.connect(self._show_changes)
+        document.attachment.changed.connect(self._show_attachment)
         self.search.list_wanted.connect(self.list_matches)
         self.toolbar.colors.chosen.connect(self.set_color_mode)
         self.toolbar.theme.clicked.connect(self.toggle_theme)
         self.canvas.view_changed.connect(self._show_zoom)
-        self.canvas.options_changed.connect(self._refresh)
+        self.canvas.options_changed.connect(self.refresh_commands)
         self.empty.open_clicked.connect(self.open_dialog)
         self.empty.sample_clicked.connect(self.open_sample)
         self.empty.recent_clicked.connect(document.open)
@@ -222,10 +224,13 @@ class MainWindow(QMainWindow):
         self.empty.set_drop_active(False)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """The first file opens here, each further one in a window of its own."""
+        """What is about the open model is attached; else the first file opens here, each other in its own window."""
         self.empty.set_drop_active(False)
         paths = _paths(event.mimeData().urls())
-        if paths:
+        if paths and self.document.model is not None and looks_attached(paths[0]):
+            event.acceptProposedAction()
+            self.document.attachment.open(paths[0])
+        elif paths:
             event.acceptProposedAction()
             self.document.open(paths[0])
         for path in paths[1:]:
@@ -239,7 +244,7 @@ class MainWindow(QMainWindow):
         self.color_mode = mode
         self.canvas.set_color_mode(mode)
         self.toolbar.colors.set_current(mode)
-        self._refresh()
+        self.refresh_commands()
 
     @property
     def theme_mode(self) -> str:
@@ -249,7 +254,7 @@ class MainWindow(QMainWindow):
         """Follow the system, or stay light or dark; remembered."""
         theme_manager().set_mode(mode)
         self.settings.theme = mode
-        self._refresh()
+        self.refresh_commands()
 
     @Slot()
     def toggle_theme(self) -> None:
@@ -271,30 +276,8 @@ class MainWindow(QMainWindow):
         if self.document.selection is not None:
             QGuiApplication.clipboard().setText(self.document.selection.qualified_name)
 
-    def show_shortcuts(self) -> None:
-        """List every shortcut, those of the canvas included."""
-        lines = [f"{keys}\t{text}" for text, keys in actions.shortcut_lines()]
-        canvas = ["Arrow keys\tOn the graph: producer, consumer, siblings", "Home, End\tFirst, last node",
-                  "Enter\tOpen a module or a subgraph",
-                  "E\tOpen or close in place", "U, D, C\tWhat it depends on, what depends on it, both",
-                  "N, Shift+N\tNext, previous reader of a tensor", "Shift+click\tPaths from the selection",
-                  "Mouse wheel\tZoom", "F\tFit"]  # fmt: skip
-        self._tell("Keyboard shortcuts", "\n".join(lines + canvas))
-
-    def show_about(self) -> None:
-        self._tell("About OInfer", f"OInfer opens, runs and debugs ONNX models.\nNothing leaves this machine.\n\n"
-                                   f"{environment()}")  # fmt: skip
-
     def quit(self) -> None:
         QApplication.closeAllWindows()
-
-    def _tell(self, title: str, text: str) -> None:
-        box = QMessageBox(QMessageBox.Icon.NoIcon, title, "", QMessageBox.StandardButton.Close, self)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(text)
-        box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
 
     @Slot()
     def list_matches(self) -> None:
@@ -322,7 +305,11 @@ class MainWindow(QMainWindow):
             self.set_color_mode("change")
         elif self.color_mode == "change":
             self.set_color_mode("category")
-        self._refresh()
+        self.refresh_commands()
+
+    @Slot()
+    def _show_attachment(self) -> None:
+        attachment_commands.show(self)
 
     def save_values(self) -> None:
         """Write the values that the Tensor pane shows."""
@@ -337,7 +324,8 @@ class MainWindow(QMainWindow):
     # Keeping up
 
     @Slot()
-    def _refresh(self) -> None:
+    def refresh_commands(self) -> None:
+        """Bring what can be done, and what is chosen, up to date."""
         actions.refresh(self, self.actions_by_name)
 
     @Slot()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from engine.graph.ir import Node, Tensor
-from gui.attachment import write_attachment
+from gui.attachment.write import write_attachment
 from gui.canvas.groups import Group
 from gui.command import Command, has_model
 from gui.errors import explain

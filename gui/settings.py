@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
-STATE_VERSION = 3  # of the dock layout; raise it when docks are added or renamed
+STATE_VERSION = 4  # of the dock layout; raise it when docks are added or renamed
 MAX_RECENT = 10
 MAX_REMEMBERED = 50  # models whose inputs are remembered
 MAX_REMEMBERED_CHARS = 100_000  # of one model: all are read and written as one, and names can be of any length
@@ -91,19 +91,23 @@ class Settings:
     def providers(self, value: list[str]) -> None:
         self._store.setValue("run/providers", json.dumps(value))
 
-    def bookmarks_of(self, path: str) -> list[str]:
-        """What was bookmarked in a model."""
-        found = self._json("files/bookmarks", {}).get(path, [])
-        return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    def bookmarks_of(self, path: str, fingerprint: str) -> list[dict[str, str]]:
+        """What was bookmarked in a model: in the file at `path`, else in one that is the same elsewhere."""
+        path, records = str(Path(path).absolute()), self._bookmark_records()
+        same = [r for r in records if r.get("path") == path] or [r for r in records if r.get("model") == fingerprint]
+        marks = same[-1].get("marks") if same else []
+        return [mark for mark in marks if isinstance(mark, dict)] if isinstance(marks, list) else []
 
-    def remember_bookmarks(self, path: str, names: list[str]) -> None:
+    def remember_bookmarks(self, path: str, fingerprint: str, marks: list[dict[str, str]]) -> None:
         """Remember the bookmarks of a model, for the most recent models."""
-        remembered = self._json("files/bookmarks", {})
-        remembered.pop(path, None)
-        if names and len(json.dumps(names)) <= MAX_REMEMBERED_CHARS:
-            remembered[path] = names
-        kept = dict(list(remembered.items())[-MAX_REMEMBERED:])
-        self._store.setValue("files/bookmarks", json.dumps(kept))
+        path = str(Path(path).absolute())
+        records = [record for record in self._bookmark_records() if record.get("path") != path]
+        if len(json.dumps(marks)) <= MAX_REMEMBERED_CHARS:
+            records.append({"path": path, "model": fingerprint, "marks": marks})
+        self._store.setValue("files/marks", json.dumps(records[-MAX_REMEMBERED:]))
+
+    def _bookmark_records(self) -> list[dict[str, Any]]:
+        return [record for record in self._json("files/marks", []) if isinstance(record, dict)]
 
     def inputs_of(self, path: str) -> dict[str, Any]:
         """How the inputs of a model were made last; empty for a model not run yet."""

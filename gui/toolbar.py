@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
 
+from gui.attachment_commands import NumbersMenu
 from gui.color_modes import COLOR_MODES
 from gui.icons import ButtonIcon
 from gui.widgets.bars import Segments
@@ -30,6 +31,17 @@ class ToolBar(QToolBar):
         self.toggleViewAction().setEnabled(False)
         self.search = SearchBox(window.document.finder)
         self.colors = Segments(COLOR_MODES, "Colour by")
+        self.numbers = QToolButton(text="…", toolTip="Colour by a number of the attachment (Alt+7)")
+        self.numbers.setAccessibleName("Colour by a number of the attachment")
+        self.numbers.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.numbers.setMenu(NumbersMenu(window, self.numbers))
+        self.numbers.hide()
+        colors = QWidget()
+        beside = QHBoxLayout(colors)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(4)
+        beside.addWidget(self.colors)
+        beside.addWidget(self.numbers)
         label = QLabel("Colour by")
         label.setProperty("role", "muted")
         self.zoom = _button("100 %", "Full size (Ctrl+1)", actions["full_size"])
@@ -51,12 +63,12 @@ class ToolBar(QToolBar):
                 _button("Open…", "Open a model (Ctrl+O)", actions["open"]),
                 _button("", "Back (Alt+Left)", actions["back"], "back"),
                 _button("", "Forward (Alt+Right)", actions["forward"], "forward"),
-                self.search, spacer, label, self.colors, fit, self.zoom, self.theme, self.run,
+                self.search, spacer, label, colors, fit, self.zoom, self.theme, self.run,
             )
         }  # fmt: skip
         # What a narrow window can do without, first to go first; all of it stands in the menus too.
-        self._dispensable = [(widget, places[widget]) for widget in (label, self.zoom, self.colors, self.theme, fit)]
-        self._fixed = [w for w in places if w not in (spacer, label, self.zoom, self.colors, self.theme, fit)]
+        self._dispensable = [(widget, places[widget]) for widget in (label, self.zoom, colors, self.theme, fit)]
+        self._fixed = [w for w in places if w not in (spacer, label, self.zoom, colors, self.theme, fit)]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what has no room, so that Run never goes."""

@@ -35,6 +35,8 @@ class GraphCanvas(GraphPicture):
         A module, or the subgraphs of a node, shall be opened in place, or closed.
     background_clicked()
         Nothing was hit, or Escape was pressed.
+    bookmarked(Node | Tensor | Group)
+        A bookmark shall be set, or taken away.
     said(str)
         Something the user should know, such as that there is no path.
     """
@@ -45,6 +47,7 @@ class GraphCanvas(GraphPicture):
     graph_opened = Signal(object)
     toggled = Signal(object)
     background_clicked = Signal()
+    bookmarked = Signal(object)
     said = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:

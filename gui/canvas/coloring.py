@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,8 @@ from gui.canvas.scene import Box, BoxKind, Scene
 from gui.changes import RANK, strongest
 
 RAMP_STEPS = 32
+# Numbers of which a group has the sum of its nodes'; of others, such as errors, it has the largest.
+ADDS_UP = re.compile(r"time|latency|duration|cycles|\b[mun]?s\b|macs|flops|bytes|memory|params|count", re.IGNORECASE)
 T = TypeVar("T")
 
 
@@ -69,7 +72,7 @@ def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None,
         return by_number(scene, "Relative difference from CPU", numbers, combine=_worst, logarithmic=True)
     if mode == "time":
         return by_number(scene, "Time per node", numbers, unit="ms")
-    return by_number(scene, mode, numbers)
+    return by_number(scene, mode, numbers, combine=sum if ADDS_UP.search(mode) else _worst)
 
 
 def by_category(scene: Scene) -> Coloring:
@@ -134,7 +137,7 @@ def by_number(
     if not finite:
         return _colored(scene, [None] * len(numbers), Legend(title, [(NO_VALUE, "no values yet")]))
     positive = [value for value in finite if value > 0]
-    low, high = (min(positive, default=0.0), max(finite)) if logarithmic else (0.0, max(finite))
+    low, high = (min(positive, default=0.0), max(finite)) if logarithmic else (min(0.0, *finite), max(finite))
     ramp = _ramp()
     colors = [
         None if value is None else ramp[round(_share(value, low, high, logarithmic) * (RAMP_STEPS - 1))]

@@ -53,6 +53,8 @@ class CanvasMenu(QMenu):
             self._add("Go to the Next Reader\tN", lambda: canvas.follow(1))
         if canvas.lit is not None:
             self._add("Show All Again\tEsc", lambda: canvas.light(None))
+        if isinstance(item, Node | Tensor | Group):
+            self._add("Set or Remove Bookmark\tCtrl+B", lambda: canvas.bookmarked.emit(item))
         if isinstance(item, Node | Tensor):
             self.addSeparator()
             name = item.qualified_name

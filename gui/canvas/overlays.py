@@ -38,16 +38,20 @@ class Minimap(QWidget):
         self._coloring: Coloring | None = None
         self._colors: CanvasColors | None = None
         self._view: View | None = None
-        self._found = np.zeros(0, np.int64)
+        self._found = self._marked = np.zeros(0, np.int64)
         self._picture: QPixmap | None = None
         self._buffers = Buffers()
 
     def show_scene(
-        self, geometry: Geometry | None, coloring: Coloring | None, colors: CanvasColors, view: View, found: Ints
-    ) -> None:
-        """Show another scene or the same in other colours; `view` is read at every repaint."""
+        self, geometry: Geometry | None, coloring: Coloring | None, colors: CanvasColors, view: View, found: Ints,
+        marked: Ints,
+    ) -> None:  # fmt: skip
+        """Show another scene or the same in other colours; `view` is read at every repaint.
+
+        `found` and `marked` are the boxes that a search found and that have bookmarks.
+        """
         self._geometry, self._coloring, self._colors = geometry, coloring, colors
-        self._view, self._found = view, found
+        self._view, self._found, self._marked = view, found, marked
         self._picture = None
         self.update()
 
@@ -114,6 +118,10 @@ class Minimap(QWidget):
             count = len(self._found)
             middle = y[self._found] - 0.5
             self._buffers.rects(painter, x[self._found] - 2, middle, width[self._found] + 4, np.full(count, 2.0))
+        if len(self._marked):  # at the left border, where the boxes of a tall graph cannot hide them
+            painter.setBrush(QColor(colors.accent))
+            left, wide, high = (np.full(len(self._marked), size) for size in (2.0, 5.0, 3.0))
+            self._buffers.rects(painter, left, y[self._marked] - 1, wide, high)
         painter.end()
         return picture
 

@@ -186,7 +186,8 @@ class GraphPicture(QWidget):
         return self._coloring
 
     def _update_minimap(self) -> None:
-        self._minimap.show_scene(self._geometry, self._coloring, self._colors, self.view, self._emphasis.found)
+        found, marked = self._emphasis.found, self._emphasis.marked
+        self._minimap.show_scene(self._geometry, self._coloring, self._colors, self.view, found, marked)
 
     # Selection
 

@@ -78,6 +78,11 @@ class TableModel(QAbstractTableModel):
         self.rows = list(rows)
         self._arrange()
 
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Show other columns of the same rows, in the order that `rows` have."""
+        self.columns, self._sort = tuple(columns), None
+        self._arrange()
+
     def set_filter(self, text: str = "", accepts: Callable[[Any], bool] | None = None) -> None:
         """Show the rows that hold all words of `text` in any column and that `accepts`."""
         self._words, self._accepts = tuple(text.casefold().split()), accepts

@@ -28,6 +28,7 @@ class PropertiesPane(QWidget):
         document.run_changed.connect(self._show)
         document.dims_changed.connect(self._show)
         document.costing.changed.connect(self._show)
+        document.attachment.changed.connect(self._show)
         self._show()
 
     @Slot()

@@ -89,12 +89,16 @@ class Segments(QWidget):
         self._buttons[choices[0][0]].setChecked(True)
 
     def set_current(self, key: str) -> None:
-        self._buttons[key].setChecked(True)
+        """Make a choice; one that is not offered here leaves none made."""
+        self._group.setExclusive(False)
+        for known, button in self._buttons.items():
+            button.setChecked(known == key)
+        self._group.setExclusive(True)
 
     @property
     def current(self) -> str:
-        """The key of the choice that is made."""
-        return next(key for key, button in self._buttons.items() if button.isChecked())
+        """The key of the choice that is made; empty where none is."""
+        return next((key for key, button in self._buttons.items() if button.isChecked()), "")
 
 
 class Breadcrumb(QWidget):

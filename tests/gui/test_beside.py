@@ -21,7 +21,7 @@ from pytestqt.qtbot import QtBot
 import resources
 from engine.cli import main
 from gui import netron
-from gui.attachment import attachment
+from gui.attachment.write import attachment
 from gui.main_window import MainWindow
 from gui.model_commands import region_nodes
 

@@ -93,24 +93,6 @@ def test_going_back_to_a_state_draws_nothing_anew(
     assert not window.document.busy
 
 
-def test_bookmarks_are_set_walked_and_remembered(
-    qtbot: QtBot, window: MainWindow, open_model: Opener, layered: Path
-) -> None:
-    open_model(layered)
-    document, actions = window.document, window.actions_by_name
-    nodes = document.graph.nodes  # type: ignore[union-attr]
-    for node in (nodes[2], nodes[7]):
-        document.select(node)
-        actions["bookmark"].trigger()
-    document.select(None)
-    for expected in (nodes[2], nodes[7], nodes[2]):
-        actions["next_bookmark"].trigger()
-        assert document.selection is expected
-    actions["bookmark"].trigger()
-    open_model(layered)
-    assert [item.name for item in window.canvas.bookmarks.items] == [nodes[7].name]
-
-
 def test_pictures_are_written_from_the_window(
     qtbot: QtBot, window: MainWindow, open_model: Opener, layered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,10 +35,21 @@ def test_inputs_are_remembered_per_model(settings: Settings) -> None:
 def test_what_is_too_long_to_remember_is_forgotten(settings: Settings) -> None:
     settings.remember_inputs("/a", {"dims": {"N": 1}})
     settings.remember_inputs("/b", {"dims": {"N" * MAX_REMEMBERED_CHARS: 1}})
-    settings.remember_bookmarks("/b", ["n" * MAX_REMEMBERED_CHARS])
+    settings.remember_bookmarks("/b", "model", [{"name": "n" * MAX_REMEMBERED_CHARS}])
     assert settings.inputs_of("/a") == {"dims": {"N": 1}}
     assert settings.inputs_of("/b") == {}
-    assert settings.bookmarks_of("/b") == []
+    assert settings.bookmarks_of("/b", "model") == []
+
+
+def test_bookmarks_follow_a_file_that_moves_and_stay_with_one_that_changes(settings: Settings) -> None:
+    marks = [{"kind": "node", "graph": "", "name": "a"}]
+    settings.remember_bookmarks("/a.onnx", "one", marks)
+    assert settings.bookmarks_of("/a.onnx", "other") == marks
+    assert settings.bookmarks_of("/moved/a.onnx", "one") == marks
+    assert settings.bookmarks_of("/b.onnx", "other") == []
+    settings.remember_bookmarks("/moved/a.onnx", "one", [])
+    assert settings.bookmarks_of("/moved/a.onnx", "one") == []
+    assert settings.bookmarks_of("/a.onnx", "one") == marks
 
 
 @pytest.mark.parametrize("value", ["[", "{}", "5", '["ok", 3]', ""])

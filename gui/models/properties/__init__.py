@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.graph.ir import Node, Tensor
 from gui.document import Document
 from gui.models.lines import Line
+from gui.models.properties.attached import attached_lines
 from gui.models.properties.model import model_lines
 from gui.models.properties.node import node_lines
 from gui.models.properties.tensor import tensor_lines
@@ -16,7 +17,9 @@ def lines_for(document: Document) -> list[Line]:
     """The lines about what is selected, or about the model where nothing is."""
     match document.selection:
         case Node() as node:
-            return list(node_lines(node, document))
+            lines = node_lines(node, document)
         case Tensor() as tensor:
-            return list(tensor_lines(tensor, document))
-    return list(model_lines(document))
+            lines = tensor_lines(tensor, document)
+        case _:
+            lines = model_lines(document)
+    return [*lines, *attached_lines(document)]

@@ -540,6 +540,22 @@ def test_bookmarks_are_drawn_beside_their_nodes(qtbot: QtBot) -> None:
     assert not close(plain.pixelColor(at), QColor(LIGHT.accent))
 
 
+def test_bookmarks_stand_at_the_border_of_the_minimap(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = shown(qtbot, model)
+    canvas.zoom_to(4.0)
+    minimap = canvas._minimap
+
+    def signs() -> int:
+        image = minimap.grab().toImage()
+        colors = [image.pixelColor(4, y) for y in range(image.height())]
+        return sum(close(color, QColor(LIGHT.accent)) for color in colors)
+
+    before = signs()
+    canvas.mark([node(model, "mul")])
+    assert signs() >= before + 2
+
+
 @pytest.mark.qt_log_ignore("does not support grabbing the keyboard", extend=True)
 def test_the_context_menu_acts_on_what_is_under_the_pointer(qtbot: QtBot) -> None:
     model = conv_net()

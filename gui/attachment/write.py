@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from engine.costs import CostTable
 from engine.graph.ir import Graph, Model, Node
+from gui.attachment.forms import SIGNATURE
 from gui.models.order import provider_name
 from gui.text import type_text
 
 if TYPE_CHECKING:
     from gui.document import RunState
 
-SIGNATURE = "netron:attachment"
 Item = dict[str, Any]
 
 
