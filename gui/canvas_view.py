@@ -20,7 +20,7 @@ from gui.canvas.layout_process import LayoutCancelled, warm
 from gui.canvas.scene import stored_options
 from gui.canvas.text import TextMeasure
 from gui.canvas.view import View
-from gui.color_modes import color_title, color_values
+from gui.color_modes import color_title, color_values, copied_edges
 from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
@@ -353,6 +353,7 @@ class CanvasView(QWidget):
     @Slot()
     def _recolor(self) -> None:
         self.canvas.set_colors(color_title(self._color_mode), color_values(self._color_mode, self._document))
+        self.canvas.set_copies(copied_edges(self._color_mode, self._document))
 
     @Slot()
     def _bind(self) -> None:

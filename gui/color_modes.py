@@ -5,10 +5,11 @@ A mode is a word; what a file beside the model says of the nodes has modes that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.graph.ir import Node
+from engine.session import ProviderEdge
 from gui.models.order import provider_name
 from gui.text import one_line
 
@@ -30,6 +31,16 @@ FROM_FILE = "file:"
 def color_title(mode: str) -> str:
     """What the canvas calls a mode: its word, or a title for numbers of a file."""
     return f"attachment: {one_line(mode.removeprefix(FROM_FILE), 40)}" if mode.startswith(FROM_FILE) else mode
+
+
+COPIES_SHOWN = ("provider", "time")
+"""The modes in which the lines are marked along which tensors went from device to device."""
+
+
+def copied_edges(mode: str, document: Document) -> Sequence[ProviderEdge]:
+    """The edges that carried copies in the last run, in the modes that show them."""
+    times = document.run.times if document.run is not None and mode in COPIES_SHOWN else None
+    return times.copies if times is not None else ()
 
 
 def color_values(mode: str, document: Document) -> Mapping[Node, object]:

@@ -35,7 +35,7 @@ def export(view: CanvasView, document: Document, path: str, view_only: bool = Fa
     area = QRectF(x0, y0, x1 - x0, y1 - y0) if view_only else None
     scale = max(2.0, 2.0 * canvas.view.scale) if view_only else None
     title, netron = Path(path).stem, view.options.netron
-    picture = Picture(drawing, canvas.colors, canvas.coloring, title, netron, area, document.binder)
+    picture = Picture(drawing, canvas.colors, canvas.coloring, title, netron, area, document.binder, canvas.copies)
 
     def work(task: Task) -> str:
         picture.cancelled = task.cancelled

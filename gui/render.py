@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,11 @@ from PySide6.QtSvg import QSvgGenerator
 
 from engine.errors import EngineError
 from engine.graph.ir import Graph, Model
+from engine.session import ProviderEdge
 from engine.shapes.bind import Binder
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, make_coloring
+from gui.canvas.copies import CopyMarks
 from gui.canvas.drawing import Drawing, Grouping, draw
 from gui.canvas.edge_labels import EdgeLabels
 from gui.canvas.labels import clean
@@ -46,7 +48,7 @@ class ExportCancelled(Exception):
 class Picture:
     """What is to be pictured: a drawing in its colours, all of it or an area in px of the scene.
 
-    `binder` has the sizes that are written for symbolic dims.
+    `binder` has the sizes that are written for symbolic dims; `copies` are marked on the lines they run along.
     """
 
     drawing: Drawing
@@ -56,6 +58,7 @@ class Picture:
     netron: bool = False
     area: QRectF | None = None
     binder: Binder | None = None
+    copies: Sequence[ProviderEdge] = ()
     cancelled: Cancelled = lambda: False
 
     @property
@@ -76,6 +79,8 @@ class Picture:
         view = View(scale, -part.x() * scale, -part.y() * scale, part.width() * scale, part.height() * scale)
         painter.fillRect(QRectF(0, 0, view.width, view.height), QColor(self.colors.background))
         frame = FramePainter(geometry, labels, Buffers(), PlainText, exact=True, glyphs=not self.netron)
+        if self.copies:
+            frame.set_copies(CopyMarks.of(self.drawing.scene, geometry, self.copies, TextMeasure()))
         frame.paint(painter, view, self.colors, self.coloring, area=QRectF(0, 0, view.width, view.height))
 
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas import navigation
+from gui.canvas.copies import copies_text
 from gui.canvas.groups import Group
 from gui.canvas.labels import clean
 from gui.canvas.links import Links
@@ -223,7 +224,9 @@ class GraphCanvas(GraphPicture):
         if self._scene is None or (box < 0 and not 0 <= net < len(self._scene.nets)):
             return ""
         item = self._row_item(box, pos) if box >= 0 else self._scene.nets[net].tensor
-        return tip_text(item if isinstance(item, Tensor) else self._scene.boxes[box].item, self._binder)
+        item = item if isinstance(item, Tensor) else self._scene.boxes[box].item
+        copies = [f"{e.source} → {e.target}: {copies_text([e])}" for e in self._copies if e.tensor is item]
+        return tip_text(item, self._binder, copies)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         turn = event.angleDelta().y() or event.angleDelta().x()

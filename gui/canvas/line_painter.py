@@ -43,10 +43,15 @@ class LinePainter:
 
     def paint_nets(self, painter: QPainter, seen: Visible, nets: Ints, color: str) -> None:
         """Paint all branches of some nets, thicker."""
-        mine = seen.segments[np.isin(self._g.segment_net[seen.segments], nets)]
+        segments = np.flatnonzero(np.isin(self._g.segment_net, nets))
+        self.paint_segments(painter, seen, segments, np.flatnonzero(np.isin(self._g.arrow_net, nets)), color)
+
+    def paint_segments(self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str) -> None:
+        """Paint some pieces of lines, thicker, and some arrowheads."""
+        mine = seen.segments[np.isin(seen.segments, segments)]
         self._draw(painter, seen, seen.lines(mine), QPen(QColor(color), max(1.6, 2.0 * seen.scale)))
         if seen.near:
-            self._arrows(painter, seen, np.flatnonzero(np.isin(self._g.arrow_net, nets)), color)
+            self._arrows(painter, seen, arrows[seen.only_nets(self._g.arrow_net[arrows])], color)
 
     def _dashed(self, painter: QPainter, seen: Visible, segments: Ints, color: str, width: float) -> None:
         if len(segments):

@@ -14,6 +14,8 @@ from PySide6.QtGui import QColor, QPainter
 from gui.canvas.box_painter import BoxPainter
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring
+from gui.canvas.copies import CopyMarks
+from gui.canvas.copy_painter import CopyPainter
 from gui.canvas.edge_labels import STYLES, EdgeLabels
 from gui.canvas.geometry import CHIP, HEADED, Geometry, StringTable
 from gui.canvas.layout.types import Bools, Floats, Ints
@@ -72,12 +74,17 @@ class FramePainter:
         self._glyphs = glyphs
         self._lines = LinePainter(geometry, buffers)
         self._boxes = BoxPainter(geometry, buffers)
+        self._copies: CopyPainter | None = None
         self._is_headed = np.isin(geometry.kind, HEADED)
 
     def set_labels(self, labels: EdgeLabels) -> None:
         """Take other labels for the same lines."""
         self._labels = labels
         self._label_text = self._drawer(labels.strings)
+
+    def set_copies(self, marks: CopyMarks | None) -> None:
+        """Mark where tensors are copied between devices, or nothing."""
+        self._copies = CopyPainter(marks, self._lines, self._drawer) if marks is not None else None
 
     def paint(
         self,
@@ -102,8 +109,12 @@ class FramePainter:
         if not seen.lit_only:
             self._boxes.paint_frames(painter, seen, colors)
         self._lines.paint(painter, seen, colors)
+        if self._copies is not None:
+            self._copies.paint_lines(painter, seen, colors)
         self._boxes.paint(painter, seen, colors, coloring)
         self._texts(painter, seen, colors)
+        if self._copies is not None:
+            self._copies.paint_badges(painter, seen, colors)
 
     def paint_emphasis(
         self, painter: QPainter, view: View, colors: CanvasColors, emphasis: Emphasis, moving: bool = False

@@ -94,6 +94,7 @@ class CanvasColors:
     hover: str
     found: str  # results of a search
     error: str
+    copied: str  # lines along which tensors go from device to device
     panel: str  # minimap and legend
     quiet: str  # headers without a value in the current colouring
 
@@ -115,6 +116,7 @@ def canvas_colors(theme: Theme) -> CanvasColors:
         hover="#4c6c9c" if theme.dark else "#6c9aea",
         found=theme.warning,
         error=theme.error,
+        copied="#f472b6" if theme.dark else "#be185d",
         panel=theme.raised,
         quiet="#3d434e" if theme.dark else NO_VALUE,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,11 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from engine.graph.ir import Node
+from engine.session import ProviderEdge
 from engine.shapes.bind import Binder
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, make_coloring
+from gui.canvas.copies import CopyMarks, copies_text
 from gui.canvas.edge_labels import EdgeLabels
 from gui.canvas.frame_cache import FrameCache
 from gui.canvas.geometry import Geometry
@@ -63,6 +65,7 @@ class GraphPicture(QWidget):
         self._buffers = Buffers()
         self._measure = TextMeasure()
         self._binder: Binder | None = None
+        self._copies: tuple[ProviderEdge, ...] = ()
         self._selected: object = None
         self._moving = False
         self._opened = False  # whether the first view of this scene has been chosen
@@ -105,6 +108,7 @@ class GraphPicture(QWidget):
             labels = EdgeLabels(scene, self._geometry, self._measure, self._binder)
             drawer = partial(AtlasText, buffers=self._buffers)
             self._painter = FramePainter(self._geometry, labels, self._buffers, drawer, glyphs=not self._netron)
+            self._mark_copies()
         self._recolor()
         if place is None or not self._hold(hold, place):
             self._open_view()
@@ -135,6 +139,20 @@ class GraphPicture(QWidget):
             self._painter.set_labels(EdgeLabels(self._scene, self._geometry, self._measure, binder))
             self._cache.clear()
             self.update()
+
+    def set_copies(self, edges: Sequence[ProviderEdge]) -> None:
+        """Mark the lines along which tensors are copied between devices, with how much; none for no marks.
+
+        Constants are left out: they have no lines, and are copied once.
+        """
+        self._copies = tuple(edge for edge in edges if not edge.tensor.is_constant)
+        self._mark_copies()
+        self._recolor()
+
+    def _mark_copies(self) -> None:
+        if self._painter is not None and self._scene is not None and self._geometry is not None:
+            marks = CopyMarks.of(self._scene, self._geometry, self._copies, self._measure) if self._copies else None
+            self._painter.set_copies(marks)
 
     def set_netron(self, on: bool) -> None:
         """Take Netron's colours of operators, and leave out the signs of their categories."""
@@ -169,11 +187,18 @@ class GraphPicture(QWidget):
         mode, values = self._mode
         coloring = make_coloring(self._scene, mode, values, self._netron) if self._scene else None
         self._coloring = coloring.quiet(self._colors.quiet) if coloring is not None else None
+        if self._coloring is not None and self._coloring.legend is not None and self._copies:
+            self._coloring.legend.entries.append((self._colors.copied, copies_text(self._copies)))
         self._legend.show_legend(self._coloring.legend if self._coloring else None, self._colors)
         self._cache.clear()
         self._update_minimap()
         self._place_overlays()
         self.update()
+
+    @property
+    def copies(self) -> tuple[ProviderEdge, ...]:
+        """What `set_copies` was given last."""
+        return self._copies
 
     @property
     def colors(self) -> CanvasColors:

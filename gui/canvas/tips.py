@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from engine.graph.ir import Graph, Node, Tensor
@@ -11,8 +12,8 @@ from gui.canvas.labels import clean, format_dims
 from gui.canvas.module_paths import module_path
 
 
-def tip_text(item: object, binder: Binder | None = None) -> str:
-    """Name, operator, shape or size of an item; the shape also with the sizes that its symbols have."""
+def tip_text(item: object, binder: Binder | None = None, more: Sequence[str] = ()) -> str:
+    """Name, operator, shape or size of an item; the shape also with the sizes that its symbols have; and `more`."""
     if isinstance(item, Node):
         path = module_path(item)
         lines = [clean(item.name, 120), clean(item.qualified_op, 80)]
@@ -30,5 +31,6 @@ def tip_text(item: object, binder: Binder | None = None) -> str:
         lines = [clean(item.name, 120), f"{len(item.nodes):,} nodes"]
     else:
         return ""
+    lines += more
     # As HTML with everything escaped, since Qt would guess whether plain text is meant to be HTML.
     return f"<p style='white-space:pre'>{escape(chr(10).join(filter(None, lines)), quote=False)}</p>"
