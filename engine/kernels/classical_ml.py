@@ -45,7 +45,8 @@ def linear_classifier(
     """Label and scores of a linear model; one score serves two classes (LinearClassifier 1)."""
     features = _features(x)
     labels: Any = classlabels_ints or classlabels_strings or []
-    scores = features @ np.array(coefficients, np.float32).reshape(-1, features.shape[1]).T
+    weights = ctx.prepared("weights", lambda: np.array(coefficients, np.float32))
+    scores = features @ weights.reshape(-1, features.shape[1]).T
     if intercepts:
         scores = scores + np.array(intercepts, np.float32)
     if scores.shape[1] > 1:
@@ -90,9 +91,9 @@ def svm_regressor(
     post_transform: str = "NONE",
 ) -> np.ndarray:
     """Weighted kernel values plus rho; the sign of that for one class (SVMRegressor 1)."""
-    features, weights = _features(x), np.array(coefficients or [], np.float32)
+    features, weights = _features(x), ctx.prepared("weights", lambda: np.array(coefficients or [], np.float32))
     if n_supports:
-        vectors = np.array(support_vectors, np.float32).reshape(n_supports, -1)
+        vectors = ctx.prepared("vectors", lambda: np.array(support_vectors, np.float32).reshape(n_supports, -1))
         y = _kernel_matrix(features, vectors, kernel_type, kernel_params) @ weights
     else:
         y = features @ weights
@@ -123,12 +124,12 @@ def svm_classifier(
     """
     labels: Any = classlabels_ints or classlabels_strings or []
     features, classes = _features(x), max(len(labels), 1)
-    weights = np.array(coefficients, np.float32)
+    weights = ctx.prepared("weights", lambda: np.array(coefficients, np.float32))
     if not vectors_per_class:
         scores = features @ weights.reshape(classes, -1).T + np.float32(rho[0])
         return labels_of(scores.argmax(axis=1), labels), transformed(scores, post_transform)
     total = sum(vectors_per_class)
-    vectors = np.array(support_vectors, np.float32).reshape(total, -1)
+    vectors = ctx.prepared("vectors", lambda: np.array(support_vectors, np.float32).reshape(total, -1))
     values = _kernel_matrix(features, vectors, kernel_type, kernel_params)
     margins = _pair_margins(values, weights.reshape(-1, total), vectors_per_class, rho)
     pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]

@@ -21,7 +21,7 @@ from engine.kernels.attention import (
 from engine.kernels.matmul import integer_product, product
 from engine.kernels.normalization import rms_normalization
 from engine.kernels.precision import in_float32
-from engine.kernels.quantization import centred
+from engine.kernels.quantization import centred, centred_matrices
 from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 
 
@@ -82,8 +82,8 @@ def qattention(
     """Self-attention whose input projection multiplies quantised tensors."""
     if do_rotary or past_present_share_buffer:
         raise UnsupportedError("com.microsoft::QAttention with do_rotary or past_present_share_buffer")
-    total = integer_product(ctx.xp, centred(x, x_zero), centred(weights, w_zero))
-    projected = total.astype(np.float32) * (x_scale * w_scale) + bias
+    total = integer_product(ctx.xp, centred(x, x_zero), centred_matrices(ctx, weights, w_zero))
+    projected = total.astype(np.float32, copy=False) * (x_scale * w_scale) + bias
     return _self_attention(
         ctx, projected, mask_index, past, None, num_heads, None, unidirectional, scale, mask_filter_value
     )

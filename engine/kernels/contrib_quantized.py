@@ -13,16 +13,17 @@ from engine.errors import UnsupportedError
 from engine.kernels.activations import logistic
 from engine.kernels.axes import normalize_axis
 from engine.kernels.contrib_fused import embed_layer_normalization
-from engine.kernels.matmul import integer_product, product
+from engine.kernels.matmul import IntegerMatrices, integer_matrices, integer_product, product
 from engine.kernels.precision import in_float32, wide
 from engine.kernels.quantization import (
     centred,
+    centred_matrices,
     dequantize_linear,
     dynamic_quantize_linear,
     quantize,
     quantize_linear,
 )
-from engine.kernels.recurrent import Recurrent, prepare, run_lstm
+from engine.kernels.recurrent import Product, Recurrent, prepare, run_lstm
 from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 from engine.kernels.softmax import softmax_along
 
@@ -123,10 +124,10 @@ def qgemm(
 ) -> Any:
     """Gemm of quantised matrices; float32 without an output scale. c counts in units of alpha * a_scale * b_scale."""
     xp = ctx.xp
-    left, right = centred(a.T if transA else a, a_zero), centred(b.T if transB else b, b_zero)
-    total = integer_product(xp, left, right)
+    right = ctx.prepared("b", lambda: integer_matrices(centred(b.T if transB else b, b_zero)), b, b_zero)
+    total = integer_product(xp, centred(a.T if transA else a, a_zero), right)
     if c is not None:
-        total = total + c
+        total = total.astype(np.int32, copy=False) + c
     y = total.astype(np.float32) * (np.float32(alpha) * a_scale * b_scale)
     return y if y_scale is None else quantize(xp, y, y_scale, y_zero, a.dtype if y_zero is None else y_zero.dtype)
 
@@ -137,7 +138,8 @@ def matmul_integer_to_float(
     bias: Any = None,
 ) -> Any:  # fmt: skip
     """Product of quantised matrices as floats, plus bias."""
-    y = integer_product(ctx.xp, centred(a, a_zero), centred(b, b_zero)).astype(np.float32) * (a_scale * b_scale)
+    total = integer_product(ctx.xp, centred(a, a_zero), centred_matrices(ctx, b, b_zero))
+    y = total.astype(np.float32, copy=False) * (a_scale * b_scale)
     return y if bias is None else y + bias
 
 
@@ -152,14 +154,14 @@ def dynamic_quantize_matmul(
     ctx: KernelContext, a: Any, b: Any, b_scale: Any, b_zero: Any = None, bias: Any = None
 ) -> Any:
     """Product of a, quantised over its own range, and the quantised b, as floats."""
-    y = dynamic_product(ctx, b, b_scale, b_zero, a)
+    y = dynamic_product(ctx, centred_matrices(ctx, b, b_zero), b_scale, a)
     return y if bias is None else y + bias
 
 
-def dynamic_product(ctx: KernelContext, b: Any, b_scale: Any, b_zero: Any, a: Any) -> Any:
+def dynamic_product(ctx: KernelContext, b: IntegerMatrices, b_scale: Any, a: Any) -> Any:
     """``a @ b`` of floats a, quantised to uint8 over their range, and a quantised b, as floats."""
     small, scale, zero = dynamic_quantize_linear(ctx, a)
-    return integer_product(ctx.xp, centred(small, zero), centred(b, b_zero)).astype(np.float32) * (scale * b_scale)
+    return integer_product(ctx.xp, centred(small, zero), b).astype(np.float32, copy=False) * (scale * b_scale)
 
 
 @kernel("DynamicQuantizeLSTM", 1, domain=MICROSOFT)
@@ -183,9 +185,18 @@ def dynamic_quantize_lstm(
 ) -> Any:
     """LSTM with quantised weights [D, width, 4 * H]; inputs and states are quantised as they come."""
     run = prepare(ctx, x, w.swapaxes(1, 2), r.swapaxes(1, 2), b, sequence_lens, ["Sigmoid", "Tanh", "Tanh"], shared)
-    run.times_w = [partial(dynamic_product, ctx, w[d], w_scale[d], w_zero[d]) for d in range(len(w))]
-    run.times_r = [partial(dynamic_product, ctx, r[d], r_scale[d], r_zero[d]) for d in range(len(r))]
+    run.times_w = _dynamic_products(ctx, "w", w, w_scale, w_zero)
+    run.times_r = _dynamic_products(ctx, "r", r, r_scale, r_zero)
     return run_lstm(run, initial_h, initial_c, p, input_forget)
+
+
+def _dynamic_products(ctx: KernelContext, name: str, weights: Any, scale: Any, zero: Any) -> list[Product]:
+    """For each direction of quantised weights [D, width, 4 * H], their product with rows of floats."""
+    def matrices() -> list[IntegerMatrices]:
+        return [integer_matrices(centred(matrix, z)) for matrix, z in zip(weights, zero)]
+
+    prepared = ctx.prepared(name, matrices, weights, zero)
+    return [partial(dynamic_product, ctx, matrix, s) for matrix, s in zip(prepared, scale)]
 
 
 @kernel("MatMulNBits", 1, domain=MICROSOFT)

@@ -69,7 +69,8 @@ def convolve(xp: Any, x: Any, w: Any, slides: Windows, group: int = 1) -> Any:
         x = x[(..., *(slice(0, (o - 1) * s + 1, s) for o, s in zip(slides.out, slides.strides)))]
         return _pointwise(xp, x, w, group)
     if group > 1 and w.shape[1] == 1:
-        return _depthwise(xp, x, w, slides)
+        by_channel = xp is np and group == w.shape[0] >= _MANY_CHANNELS
+        return _depthwise_channels_last(x, w, slides) if by_channel else _depthwise(xp, x, w, slides)
     return _by_columns(xp, x, w, slides, group)
 
 
@@ -145,6 +146,36 @@ def _window_view(xp: Any, x: Any, slides: Windows) -> Any:
     return xp.lib.stride_tricks.as_strided(
         x, x.shape[:2] + slides.kernel + slides.out, x.strides[:2] + within + between
     )
+
+
+_MANY_CHANNELS = 128
+"""From this many channels on a depthwise convolution is faster with the channels as the innermost axis: up to 6 times
+at 960 channels of 7×7, no gain at 144 of 56×56, half as fast at 32 of 112×112."""
+
+
+def _depthwise_channels_last(x: np.ndarray, w: np.ndarray, slides: Windows) -> np.ndarray:
+    """One filter a channel: with the channels innermost, einsum multiplies and adds whole rows of them in one pass."""
+    batch, channels, rank = x.shape[0], x.shape[1], len(slides.out)
+    y = np.empty((batch, channels, *slides.out), x.dtype)
+    taps = w.reshape(channels, *slides.kernel)
+    parts = pieces(channels, y.size * prod(slides.kernel) * _READING, _MANY_CHANNELS)
+    margins = [(before, max(after, 0)) for before, after in slides.padding()]
+    positions, places = [*range(1, rank + 1)], [*range(rank + 1, 2 * rank + 1)]  # axis 0 is the channels'
+
+    def task(index: int) -> None:
+        n, at = divmod(index, parts)
+        part = piece(at, parts, channels)
+        wide = np.zeros((*(b + s + a for (b, a), s in zip(margins, slides.size)), part.stop - part.start), x.dtype)
+        inside = tuple(slice(before, before + size) for (before, _), size in zip(margins, slides.size))
+        wide[inside] = np.moveaxis(x[n, part], 0, -1)
+        view = _window_view(np, np.moveaxis(wide, -1, 0)[None], slides)[0]
+        last = np.ascontiguousarray(np.moveaxis(taps[part], 0, -1))
+        y[n, part] = np.moveaxis(
+            np.einsum(np.moveaxis(view, 0, -1), [*places, *positions, 0], last, [*places, 0], [*positions, 0]), -1, 0
+        )
+
+    share(batch * parts, task)
+    return y
 
 
 def _depthwise(xp: Any, x: Any, w: Any, slides: Windows) -> Any:

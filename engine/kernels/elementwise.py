@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
 
 from engine.kernels.axes import Array
+from engine.kernels.parallel import piece, share
 from engine.kernels.precision import wide
 from engine.kernels.registry import KernelContext
 
@@ -36,9 +38,26 @@ def blockwise(function: F) -> F:
         if x.size <= BLOCK:
             return function(ctx, wide(source), **attributes).astype(x.dtype, copy=False).reshape(x.shape)
         result = np.empty(source.shape, x.dtype)
-        for start in range(0, x.size, BLOCK):
-            part = slice(start, start + BLOCK)
+
+        def task(part: tuple[slice, ...]) -> None:
             result[part] = function(ctx, wide(source[part]), **attributes)
+
+        in_blocks(source.shape, task)
         return result.reshape(x.shape)
 
     return blocked  # type: ignore[return-value]
+
+
+def in_blocks(shape: tuple[int, ...], task: Callable[[tuple[slice, ...]], None]) -> None:
+    """Call `task` with the index of each part of an array [..., rank 1 or more], in pieces of about `BLOCK` elements.
+
+    Cuts go through the first axis that is longer than 1. The threads share the pieces.
+    """
+    axis = next((i for i, n in enumerate(shape) if n > 1), 0)
+    count = max(1, min(shape[axis], -(-prod(shape) // BLOCK)))
+    before = (slice(None),) * axis
+
+    def numbered(index: int) -> None:
+        task((*before, piece(index, count, shape[axis])))
+
+    share(count, numbered)

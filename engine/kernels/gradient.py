@@ -14,7 +14,7 @@ import numpy as np
 from engine.errors import UnsupportedError
 from engine.graph.ir import Graph, Node, Tensor
 from engine.kernels.axes import Array
-from engine.kernels.registry import LIBRARY, KernelContext, KernelRegistry, Value, kernel
+from engine.kernels.registry import LIBRARY, KernelContext, KernelRegistry, T, Value, kernel
 from engine.kernels.training import TRAINING
 
 Rule = Callable[[Array, Sequence[Array], Array, Node], Sequence[Array]]
@@ -35,6 +35,9 @@ class _Inner:
 
     def run_graph(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
         raise UnsupportedError("Gradient through control flow")
+
+    def prepared(self, name: str, make: Callable[[], T], *sources: Value) -> T:
+        return make()
 
 
 @kernel("Gradient", 1, domain=TRAINING, generic=False)

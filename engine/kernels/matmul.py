@@ -1,6 +1,7 @@
 """Matrix products: MatMul, Gemm, and the integer product that quantised operators share."""
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,22 +76,40 @@ def _cut(x: np.ndarray, axis: int, part: slice) -> Any:
     return x[index]
 
 
-def integer_product(xp: Any, a: Any, b: Any) -> Any:
-    """``a @ b`` of 8-bit integers, held in any dtype, in int32.
+@dataclass(frozen=True, slots=True)
+class IntegerMatrices:
+    """Right factors of integer products: integers as float32, and the largest sum of magnitudes down a column."""
 
-    BLAS has no integer product. Here it multiplies floats, in runs so short that no float32 sum can leave the exactly
-    represented integers.
+    values: Any
+    reach: float
+
+
+def integer_matrices(values: Any) -> IntegerMatrices:
+    """Integers [..., K, N] held as float32, ready for any number of products."""
+    if values.ndim == 0 or values.size == 0:
+        return IntegerMatrices(values, 0.0)
+    return IntegerMatrices(values, float(abs(values).sum(axis=max(values.ndim - 2, 0)).max()))
+
+
+def integer_product(xp: Any, a: Any, b: IntegerMatrices) -> Any:
+    """``a @ b`` of integers up to 255 held as float32: exact, as float32 where all sums fit there, else as int32.
+
+    BLAS has no integer product. Here it multiplies floats, where need be in runs so short that no float32 sum can
+    leave the exactly represented integers.
     """
-    check_inner(a, b)
-    if a.size == 0 or b.size == 0:
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        return xp.zeros((*batch, a.shape[-2], b.shape[-1]), np.int32)
-    depth = max(EXACT_FLOAT32 // max(magnitude(a) * magnitude(b), 1), 1)
-    a, b = a.astype(np.float32, copy=False), b.astype(np.float32, copy=False)
-    total = product(xp, a[..., :depth], b[..., :depth, :]).astype(np.int32)
-    for start in range(depth, a.shape[-1], depth):
-        total += product(xp, a[..., start : start + depth], b[..., start : start + depth, :]).astype(np.int32)
+    if b.reach * _LARGEST <= EXACT_FLOAT32:
+        return product(xp, a, b.values)
+    check_inner(a, b.values)
+    depth = max(EXACT_FLOAT32 // max(_LARGEST * magnitude(b.values), 1), 1)
+    total = 0
+    for start in range(0, a.shape[-1], depth):
+        run = slice(start, start + depth)
+        total = total + product(xp, a[..., run], b.values[..., run, :]).astype(np.int32)
     return total
+
+
+_LARGEST = 255
+"""No 8-bit integer lies farther from its zero point."""
 
 
 def magnitude(x: Any) -> int:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
 import threadpoolctl
 
 
@@ -30,7 +31,12 @@ def _crew() -> _Crew:
     workers = max((library.num_threads or 1 for library in libraries), default=1)
     for library in libraries:
         library.set_num_threads(1)
-    return _Crew(workers, ThreadPoolExecutor(workers - 1, "oinfer-kernel") if workers > 1 else None)
+    helpers = ThreadPoolExecutor(workers - 1, "oinfer-kernel", _ignore_overflow) if workers > 1 else None
+    return _Crew(workers, helpers)
+
+
+def _ignore_overflow() -> None:
+    np.seterr(all="ignore")  # as the session does on its own thread: each has this for itself
 
 
 def workers() -> int:

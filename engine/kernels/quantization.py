@@ -1,6 +1,7 @@
 """Quantisation: to and from integers and small floats by scale and zero point, and arithmetic on quantised tensors."""
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Unpack
 
@@ -11,7 +12,8 @@ from engine.errors import UnsupportedError
 from engine.kernels.axes import normalize_axis, on_axis
 from engine.kernels.casting import convert
 from engine.kernels.convolution import convolve, filter_windows
-from engine.kernels.matmul import EXACT_FLOAT32, integer_product, magnitude
+from engine.kernels.elementwise import in_blocks
+from engine.kernels.matmul import EXACT_FLOAT32, IntegerMatrices, integer_matrices, integer_product, magnitude
 from engine.kernels.precision import wide
 from engine.kernels.registry import KernelContext, kernel
 from engine.kernels.windows import Sliding
@@ -68,15 +70,19 @@ def quantize(
     precision = divide_in if divide_in is not None and divide_in.itemsize > 1 else np.dtype(np.float32)
     if precision.kind in "iu":
         precision = np.dtype(np.float32)
-    y = wide(x.astype(precision, copy=False) / scale.astype(precision, copy=False))
+    y = xp.asarray(wide(x.astype(precision, copy=False) / scale.astype(precision, copy=False)))
     described = _described(target)
     if described.kind == "float":
         return convert(xp, y if zero is None else y + zero.astype(np.float32), target, saturate=saturate)
-    y = xp.rint(y)
+    return _rounded(xp, y, zero, target, described)
+
+
+def _rounded(xp: Any, y: Any, zero: Any, target: np.dtype, described: DType) -> Any:
+    """Floats, which may be written over, as integers counted from a zero point and held in the range of their type."""
+    xp.rint(y, out=y)
     if zero is not None:
         y += zero.astype(np.float32)
-    low, high = integer_range(described)
-    y = xp.clip(y, low, high)
+    xp.clip(y, *integer_range(described), out=y)
     # The 4- and 2-bit types are made from bytes.
     return y.astype(target) if described.bits >= 8 else y.astype(np.int8).astype(target)
 
@@ -139,7 +145,13 @@ def matmul_integer(
     ctx: KernelContext, a: Any, b: Any, a_zero_point: Any = None, b_zero_point: Any = None
 ) -> Any:
     """``(a - a_zero_point) @ (b - b_zero_point)`` in int32 (MatMulInteger 10)."""
-    return integer_product(ctx.xp, centred(a, _by_row(a_zero_point)), centred(b, b_zero_point))
+    factor = centred_matrices(ctx, b, b_zero_point)
+    return integer_product(ctx.xp, centred(a, _by_row(a_zero_point)), factor).astype(np.int32, copy=False)
+
+
+def centred_matrices(ctx: KernelContext, b: Any, zero: Any, name: str = "b") -> IntegerMatrices:
+    """The right factor of an integer product less its zero point; of a constant made once, under this name."""
+    return ctx.prepared(name, lambda: integer_matrices(centred(b, zero)), b, zero)
 
 
 def _by_row(values: Any) -> Any:
@@ -161,18 +173,30 @@ def qlinear_matmul(
 ) -> Any:
     """Product of two quantised matrices, quantised (QLinearMatMul 21)."""
     xp = ctx.xp
-    left, right = centred(a, _by_row(a_zero_point)), centred(b, b_zero_point)
+    left = centred(a, _by_row(a_zero_point))
     if _described(a.dtype).kind == "float" or _described(b.dtype).kind == "float":
-        total = xp.matmul(left, right)
+        total = xp.matmul(left, centred(b, b_zero_point))
     else:
-        total = integer_product(xp, left, right)
+        total = integer_product(xp, left, centred_matrices(ctx, b, b_zero_point))
     factor = wide(_by_row(a_scale)) * wide(b_scale) / wide(_by_row(y_scale))
     return _requantize(xp, total, factor, _by_row(y_zero_point))
 
 
 def _requantize(xp: Any, total: Any, factor: Any, zero: Any) -> Any:
-    """Sums of products brought to the output's scale by one factor, in the dtype of `zero`."""
-    return quantize(xp, total.astype(np.float32) * factor.astype(np.float32), np.float32(1), zero, zero.dtype)
+    """Sums of products brought to the output's scale by one factor, in the dtype of `zero`; block by block."""
+    described, factor = _described(zero.dtype), factor.astype(np.float32)
+    if xp is not np or described.kind == "float" or total.ndim == 0:
+        return quantize(xp, total.astype(np.float32) * factor, np.float32(1), zero, zero.dtype)
+    y = np.empty(total.shape, zero.dtype)
+    factors = np.broadcast_to(factor, total.shape)
+    zeros = None if zero.size == 1 else np.broadcast_to(zero, total.shape)
+
+    def task(part: tuple[slice, ...]) -> None:
+        shift = zero.reshape(()) if zeros is None else zeros[part]
+        y[part] = _rounded(np, total[part] * factors[part], shift, zero.dtype, described)
+
+    in_blocks(total.shape, task)
+    return y
 
 
 @kernel("ConvInteger", 10)
@@ -189,8 +213,8 @@ def conv_integer(
 ) -> Any:
     """Convolution of integers in int32 (ConvInteger 10); the padding counts as zero after the shift by x_zero_point."""
     slides = filter_windows(x, w, group, kernel_shape, sliding)
-    zero = _by_filter(w_zero_point, w.ndim)
-    return _integer_convolution(ctx.xp, centred(x, _scalar(x_zero_point)), centred(w, zero), slides, group)
+    total = _integer_convolution(ctx, centred(x, _scalar(x_zero_point)), w, w_zero_point, slides, group)
+    return total.astype(np.int32, copy=False)
 
 
 @kernel("QLinearConv", 10)
@@ -213,10 +237,11 @@ def qlinear_conv(
     """Convolution of quantised tensors, quantised; b counts in units of x_scale * w_scale (QLinearConv 10)."""
     xp = ctx.xp
     slides = filter_windows(x, w, group, kernel_shape, sliding)
-    left, right = centred(x, _scalar(x_zero_point)), centred(w, _by_filter(w_zero_point, w.ndim))
-    total = _integer_convolution(xp, left, right, slides, group)
+    total = _integer_convolution(ctx, centred(x, _scalar(x_zero_point)), w, w_zero_point, slides, group)
     if b is not None:
-        total += b.reshape(-1, *(1,) * (x.ndim - 2))
+        exact = total.dtype == np.int32 or ctx.prepared("b", lambda: magnitude(b) <= EXACT_FLOAT32, b)
+        total = total if exact else total.astype(np.int32)
+        total += b.reshape(-1, *(1,) * (x.ndim - 2)).astype(total.dtype)  # of two exact floats: rounded once
     factor = _scalar(x_scale) * w_scale / _scalar(y_scale)
     if factor.ndim and factor.size > 1:
         factor = factor.reshape(-1, *(1,) * (x.ndim - 2))
@@ -232,23 +257,34 @@ def _by_filter(values: Any, rank: int) -> Any:
     return values.reshape(-1, *(1,) * (rank - 1)) if values is not None and values.size > 1 else _scalar(values)
 
 
-def _integer_convolution(xp: Any, x: Any, w: Any, slides: Any, group: int) -> Any:
-    """Convolution of integers held as float32, exact in int32.
+@dataclass(frozen=True, slots=True)
+class _Filters:
+    """Filters less their zero point as float32, and the largest sum of magnitudes over one of them."""
 
-    Channels are taken in runs so short that no float32 sum can leave the exactly represented integers; where even a
-    short run could, in float64.
+    values: Any
+    reach: float
+
+
+def _filters(w: Any, zero: Any) -> _Filters:
+    values = centred(w, _by_filter(zero, w.ndim))
+    return _Filters(values, float(abs(values).reshape(len(values), -1).sum(axis=1).max()) if w.size else 0.0)
+
+
+def _integer_convolution(ctx: KernelContext, x: Any, w: Any, w_zero: Any, slides: Any, group: int) -> Any:
+    """Convolution of 8-bit integers, x held as float32: exact, as float32 where all sums fit there, else as int32.
+
+    Otherwise channels are taken in runs so short that no float32 sum can leave the exactly represented integers;
+    where even a short run could, in float64.
     """
-    if x.size == 0 or w.size == 0:
-        return convolve(xp, x, w, slides, group).astype(np.int32)
-    largest = max(magnitude(x) * magnitude(w), 1)
-    run = EXACT_FLOAT32 // (largest * prod(w.shape[2:]))
-    channels = w.shape[1]
-    if run >= channels:
-        return convolve(xp, x, w, slides, group).astype(np.int32)
+    filters = ctx.prepared("w", lambda: _filters(w, w_zero), w, w_zero)
+    xp, w = ctx.xp, filters.values
+    if filters.reach * 255 <= EXACT_FLOAT32:
+        return convolve(xp, x, w, slides, group)
+    run = EXACT_FLOAT32 // (255 * magnitude(w) * prod(w.shape[2:]))
     if group > 1 or run < 16:
         return convolve(xp, x.astype(np.float64), w.astype(np.float64), slides, group).astype(np.int32)
     total = 0
-    for start in range(0, channels, run):
+    for start in range(0, w.shape[1], run):
         part = slice(start, start + run)
         total = total + convolve(xp, x[:, part], w[:, part], slides).astype(np.int32)
     return total

@@ -19,6 +19,9 @@ Value = Any
 """What flows along an edge: an array of the provider's module, a list (sequence), a dict (map), or None (absent)."""
 
 
+T = TypeVar("T")
+
+
 class KernelContext(Protocol):
     """What a kernel may know beyond its inputs and attributes.
 
@@ -38,6 +41,17 @@ class KernelContext(Protocol):
 
     def run_graph(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
         """Run a subgraph of the node on `inputs`, one per graph input, and return its outputs."""
+
+    def prepared(self, name: str, make: Callable[[], T], *sources: Value) -> T:
+        """``make()``, called once a session where that can't change what it gives.
+
+        Parameters
+        ----------
+        name: what is made, unique for these sources within the node.
+        make: may read the node's attributes and `sources`, and no other inputs.
+        sources: the inputs it reads, or what was prepared of them; None for an absent one. Where one of them is no
+            constant of the session, it is made anew for each call.
+        """
 
 
 @dataclass(frozen=True, slots=True)

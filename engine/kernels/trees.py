@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -32,7 +32,8 @@ class Forest:
     """The nodes of all trees in one numbering. A leaf is its own child either way.
 
     `leaf` is the row of a node in `weights` and `present` [leaves, targets], 0 for nodes that are no leaf: row 0 is
-    empty. `members` holds for each node of mode MEMBER the values that go to its true branch.
+    empty. `members` holds for each node of mode MEMBER the values that go to its true branch; `kinds` are the modes in
+    use.
     """
 
     roots: np.ndarray
@@ -46,6 +47,10 @@ class Forest:
     weights: np.ndarray
     present: np.ndarray
     members: dict[int, np.ndarray]
+    kinds: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kinds = [int(m) for m in np.unique(self.mode) if m != _LEAF]
 
     def aggregate(self, x: np.ndarray, how: str) -> tuple[np.ndarray, np.ndarray]:
         """The leaves' weights put together for each row [N, targets], and whether any leaf had one."""
@@ -66,18 +71,17 @@ class Forest:
         """The leaf that each row reaches in each tree, [N, trees]."""
         at = np.repeat(self.roots[None], x.shape[0], axis=0)
         rows = np.arange(x.shape[0])[:, None]
-        kinds = [int(m) for m in np.unique(self.mode) if m != _LEAF]
         for _ in range(len(self.mode) + 1):
             values = x[rows, self.feature[at]]
-            goes = self._compare(values, at, kinds) | (np.isnan(values) & self.missing_true[at])
+            goes = self._compare(values, at) | (np.isnan(values) & self.missing_true[at])
             following = np.where(goes, self.on_true[at], self.on_false[at])
             if np.array_equal(following, at):
                 return at
             at = following
         raise UnsupportedError("the nodes of a tree follow each other in a circle")
 
-    def _compare(self, values: np.ndarray, at: np.ndarray, kinds: list[int]) -> np.ndarray:
-        threshold, result = self.threshold[at], np.zeros(at.shape, bool)
+    def _compare(self, values: np.ndarray, at: np.ndarray) -> np.ndarray:
+        kinds, threshold, result = self.kinds, self.threshold[at], np.zeros(at.shape, bool)
         for kind in kinds:
             holds = self._is_member(values, at) if kind == _MEMBER else _COMPARE[kind](values, threshold)
             result = holds if len(kinds) == 1 else np.where(self.mode[at] == kind, holds, result)
@@ -234,9 +238,13 @@ def tree_ensemble_regressor(
     **nodes: Unpack[TreeNodes],
 ) -> Any:
     """Leaf weights of all trees put together for each row of x [N, F]; float32 [N, targets] (version 3)."""
-    targets = n_targets or max(target_ids, default=0) + 1
-    weights = _either(target_weights_as_tensor, target_weights)
-    forest = _NodeLists(nodes, target_treeids, target_nodeids, target_ids, weights).forest(targets)
+
+    def forest_of() -> Forest:
+        targets = n_targets or max(target_ids, default=0) + 1
+        weights = _either(target_weights_as_tensor, target_weights)
+        return _NodeLists(nodes, target_treeids, target_nodeids, target_ids, weights).forest(targets)
+
+    forest = ctx.prepared("forest", forest_of)
     scores, _ = forest.aggregate(_floats(x), aggregate_function)
     base = _either(base_values_as_tensor, base_values)
     if base is not None and len(base):
@@ -268,14 +276,18 @@ def tree_ensemble_classifier(
     """
     labels: Any = classlabels_int64s or classlabels_strings or []
     weights = _either(class_weights_as_tensor, class_weights)
-    lists = _NodeLists(nodes, class_treeids, class_nodeids, class_ids, weights)
-    forest = lists.forest(max(len(labels), max(class_ids, default=0) + 1))
+
+    def forest_of() -> Forest:
+        lists = _NodeLists(nodes, class_treeids, class_nodeids, class_ids, weights)
+        return lists.forest(max(len(labels), max(class_ids, default=0) + 1))
+
+    forest = ctx.prepared("forest", forest_of)
     scores, found = forest.aggregate(_floats(x), "SUM")
     base = np.asarray(_either(_either(base_values_as_tensor, base_values), ()), scores.dtype)
-    if len(set(class_ids)) == 1 and len(labels) <= 2 and len(base) <= 1:
+    if len(labels) <= 2 and len(base) <= 1 and len(ctx.prepared("classes", lambda: set(class_ids))) == 1:
         scored = class_ids[0]
         margin = scores[:, scored] + (base[0] if len(base) and scored == 0 else 0)
-        positive = bool(np.min(weights, initial=0) >= 0)
+        positive = ctx.prepared("positive", lambda: bool(np.min(weights, initial=0) >= 0))
         wins = margin > (0.5 if positive and len(labels) == 2 else 0)
         if len(labels) < 2:
             named = labels_of(np.zeros(1, int), labels or [1])[0]
@@ -310,30 +322,34 @@ def tree_ensemble(
     post_transform: int = 0,
 ) -> Any:
     """Leaf weights of all trees put together for each row of x [N, F], [N, targets] in its dtype (version 5)."""
-    nodes, leaves = len(nodes_featureids), len(leaf_targetids)
-    own = np.arange(nodes, nodes + leaves)
-    on_true, on_false = (
-        np.concatenate([np.where(np.array(is_leaf, bool), np.array(ids) + nodes, ids), own])
-        for is_leaf, ids in ((nodes_trueleafs, nodes_truenodeids), (nodes_falseleafs, nodes_falsenodeids))
-    )
-    weights = np.zeros((leaves + 1, n_targets), leaf_weights.dtype)
-    weights[np.arange(1, leaves + 1), leaf_targetids] = leaf_weights
-    present = np.zeros(weights.shape, bool)
-    present[np.arange(1, leaves + 1), leaf_targetids] = True
-    mode = np.concatenate([nodes_modes.astype(np.int8), np.full(leaves, _LEAF, np.int8)])
-    forest = Forest(
-        roots=np.array(tree_roots, np.int64),
-        feature=np.concatenate([np.array(nodes_featureids, np.int64), np.zeros(leaves, np.int64)]),
-        mode=mode,
-        threshold=np.concatenate([nodes_splits, np.zeros(leaves, nodes_splits.dtype)]),
-        on_true=on_true,
-        on_false=on_false,
-        missing_true=_padded_flags(nodes_missing_value_tracks_true, nodes + leaves),
-        leaf=np.concatenate([np.zeros(nodes, np.int64), np.arange(1, leaves + 1)]),
-        weights=weights,
-        present=present,
-        members=_members(mode, membership_values),
-    )
+
+    def forest_of() -> Forest:
+        nodes, leaves = len(nodes_featureids), len(leaf_targetids)
+        own = np.arange(nodes, nodes + leaves)
+        on_true, on_false = (
+            np.concatenate([np.where(np.array(is_leaf, bool), np.array(ids) + nodes, ids), own])
+            for is_leaf, ids in ((nodes_trueleafs, nodes_truenodeids), (nodes_falseleafs, nodes_falsenodeids))
+        )
+        weights = np.zeros((leaves + 1, n_targets), leaf_weights.dtype)
+        weights[np.arange(1, leaves + 1), leaf_targetids] = leaf_weights
+        present = np.zeros(weights.shape, bool)
+        present[np.arange(1, leaves + 1), leaf_targetids] = True
+        mode = np.concatenate([nodes_modes.astype(np.int8), np.full(leaves, _LEAF, np.int8)])
+        return Forest(
+            roots=np.array(tree_roots, np.int64),
+            feature=np.concatenate([np.array(nodes_featureids, np.int64), np.zeros(leaves, np.int64)]),
+            mode=mode,
+            threshold=np.concatenate([nodes_splits, np.zeros(leaves, nodes_splits.dtype)]),
+            on_true=on_true,
+            on_false=on_false,
+            missing_true=_padded_flags(nodes_missing_value_tracks_true, nodes + leaves),
+            leaf=np.concatenate([np.zeros(nodes, np.int64), np.arange(1, leaves + 1)]),
+            weights=weights,
+            present=present,
+            members=_members(mode, membership_values),
+        )
+
+    forest = ctx.prepared("forest", forest_of)
     scores, _ = forest.aggregate(x if x.ndim == 2 else x.reshape(1, -1), _AGGREGATES[aggregate_function])
     return transformed(scores, _TRANSFORMS[post_transform]).astype(x.dtype, copy=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.errors import CannotRunError, UnsupportedError
 from engine.graph.ir import Graph, Node, Tensor, ValueSource
@@ -16,20 +16,69 @@ from engine.providers.placement import Placement
 RunGraph = Callable[[Graph, Sequence[Value]], list[Value]]
 
 
+T = TypeVar("T")
+
+
+class Room:
+    """Bytes that a session may yet spend on what kernels prepare of constants."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self, nbytes: int) -> None:
+        self._left = nbytes
+
+    def take(self, nbytes: int) -> bool:
+        """Whether there was room for so many bytes, which are then taken."""
+        if nbytes > self._left:
+            return False
+        self._left -= nbytes
+        return True
+
+
+_ROOM = 1 << 30
+_GROWTH = 4  # int8 weights become float32
+
+
 class NodeContext:
-    """The `KernelContext` of one node: its array module, itself, who reads its outputs, and a way to run subgraphs."""
+    """The `KernelContext` of one node: its array module, itself, who reads its outputs, and a way to run subgraphs.
 
-    __slots__ = ("_run_graph", "node", "wanted", "xp")
+    `_fixed` are the node's constant inputs, and what was prepared of them, by their identity.
+    """
 
-    def __init__(self, node: Node, xp: Any, run_graph: RunGraph) -> None:
+    __slots__ = ("_fixed", "_prepared", "_room", "_run_graph", "node", "wanted", "xp")
+
+    def __init__(
+        self, node: Node, xp: Any, run_graph: RunGraph, constants: Mapping[Tensor, Value], room: Room
+    ) -> None:
         self.node = node
         self.xp = xp
         self.wanted = tuple(is_read(tensor) for tensor in node.outputs)
         self._run_graph = run_graph
+        given = [constants[t] for t in node.inputs if t is not None and t.is_constant and t in constants]
+        self._fixed = {id(value): value for value in given}
+        self._prepared: dict[tuple[object, ...], Any] = {}
+        self._room = room
 
     def run_graph(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
         """Run a subgraph of the node on `inputs` and return its outputs."""
         return self._run_graph(graph, inputs)
+
+    def prepared(self, name: str, make: Callable[[], T], *sources: Value) -> T:
+        """``make()``, kept for the session where all `sources` are constants; by identity, since nobody changes them.
+
+        Constants that lie on another device are copies, and what they give is made anew.
+        """
+        if any(source is not None and id(source) not in self._fixed for source in sources):
+            return make()
+        key = (name, *map(id, sources))
+        if key in self._prepared:
+            found: T = self._prepared[key]
+            return found
+        made = make()
+        if self._room.take(_GROWTH * sum(getattr(source, "nbytes", 0) for source in sources)):
+            self._prepared[key] = made
+            self._fixed[id(made)] = made
+        return made
 
 
 def is_read(tensor: Tensor | None) -> bool:
@@ -86,6 +135,7 @@ class Planner:
         self._host = host
         self._host_kernel = host_kernel
         self._run_graph = run_graph
+        self._room = Room(_ROOM)
 
     def plan(self, graph: Graph) -> Plan:
         """The steps of the graph and of every subgraph.
@@ -170,7 +220,7 @@ class Planner:
         return Step(node, provider, call, tuple(node.inputs), tuple(node.outputs), host_inputs, host_outputs, fallback)
 
     def _bind(self, kernel: Kernel, node: Node, provider: ExecutionProvider) -> Callable[..., Any]:
-        context = NodeContext(node, provider.xp, self._run_graph)
+        context = NodeContext(node, provider.xp, self._run_graph, self._constants, self._room)
         return partial(kernel.function, context, **kernel.bind_attributes(node))
 
     def _check(self, graph: Graph) -> None:

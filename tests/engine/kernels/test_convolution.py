@@ -62,6 +62,17 @@ def test_conv_large_enough_to_share(group: int) -> None:
     same("Conv", floats(1, 256, 6, 6), floats(256, 256, 3, 3) / 16, floats(256), pads=[1, 1, 1, 1])
 
 
+@pytest.mark.parametrize(("size", "kernel"), [((9,), (4,)), ((9, 8), (3, 3)), ((9, 8), (5, 2)), ((4, 5, 6), (2, 3, 2))])
+def test_depthwise_of_many_channels(size: tuple[int, ...], kernel: tuple[int, ...]) -> None:
+    """From 128 channels on they lie innermost."""
+    x, w, rank = floats(2, 130, *size), floats(130, 1, *kernel), len(size)
+    for strides, dilations, pads in itertools.product([1, 2], [1, 2], [0, 1]):
+        same("Conv", x, w, floats(130), group=130, strides=[strides] * rank, dilations=[dilations] * rank,
+             pads=[pads] * rank + [pads * 2] * rank)  # fmt: skip
+    same("Conv", x, w, group=130, auto_pad="SAME_LOWER", strides=[3] * rank)
+    same("Conv", x, floats(260, 1, *kernel), group=130)
+
+
 @pytest.mark.parametrize("versions", [1, 11, 22])
 def test_conv_of_each_version(versions: int) -> None:
     same("Conv", floats(1, 2, 5, 5), floats(3, 2, 3, 3), opset=max(versions, 7))
@@ -70,6 +81,8 @@ def test_conv_of_each_version(versions: int) -> None:
 def test_conv_of_nothing() -> None:
     assert run("Conv", np.zeros((0, 4, 4, 4), np.float32), floats(2, 4, 3, 3)).shape == (0, 2, 2, 2)
     assert run("Conv", np.zeros((0, 4, 4, 4), np.float32), floats(4, 1, 3, 3), group=4).shape == (0, 4, 2, 2)
+    assert run("Conv", np.zeros((0, 128, 4, 4), np.float32), floats(128, 1, 3, 3), group=128).shape == (0, 128, 2, 2)
+    assert run("Conv", np.zeros((1, 128, 0, 4), np.float32), floats(128, 1, 1, 3), group=128).shape == (1, 128, 0, 2)
 
 
 @pytest.mark.parametrize("half", [np.float16, ml_dtypes.bfloat16])

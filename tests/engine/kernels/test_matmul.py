@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.kernels import parallel
-from engine.kernels.matmul import integer_product, product
+from engine.kernels.matmul import integer_matrices, integer_product, product
 from tests.engine.kernels.oracle import check, run
 
 rng = np.random.default_rng(22)
@@ -79,10 +79,11 @@ def test_gemm_leaves_its_inputs_alone() -> None:
 @pytest.mark.parametrize("depth", [3, 257, 5000])
 def test_integer_product_is_exact(depth: int) -> None:
     """255 * 255 * 5000 is far beyond the integers that float32 holds exactly."""
-    a = np.full((2, depth), 255, np.uint8)
-    assert (integer_product(np, a, a.T.copy()) == 255 * 255 * depth).all()
-    mixed = rng.integers(-255, 256, (3, depth))
-    np.testing.assert_array_equal(integer_product(np, mixed, mixed.T.copy()), mixed @ mixed.T)
+    a = np.full((2, depth), 255, np.float32)
+    assert (integer_product(np, a, integer_matrices(a.T)) == 255 * 255 * depth).all()
+    mixed = rng.integers(-255, 256, (3, depth)).astype(np.float32)
+    exact = mixed.astype(np.int64) @ mixed.astype(np.int64).T
+    np.testing.assert_array_equal(integer_product(np, mixed, integer_matrices(mixed.T)), exact)
 
 
 @pytest.mark.parametrize(

@@ -136,3 +136,25 @@ def test_matmul_integer_of_rows() -> None:
     a, zeros = np.array([[5, 5], [9, 9]], np.uint8), np.array([5, 8], np.uint8)
     y = run("MatMulInteger", a, np.eye(2, dtype=np.uint8), zeros)
     np.testing.assert_array_equal(y, [[0, 0], [1, 1]])
+
+
+@pytest.mark.parametrize(("channels", "group"), [(3, 1), (40, 1), (300, 1), (4, 2), (160, 160)])
+def test_integer_convolutions_are_exact(channels: int, group: int) -> None:
+    """Held against int64: ONNX Runtime itself saturates products of uint8 and int8 on processors without VNNI."""
+    x, w = np.full((2, channels, 5, 6), 255, np.uint8), random(np.int8, group, channels // group, 3, 2)
+    x[0] = random(np.uint8, channels, 5, 6)
+    w[0] = -128  # the greatest sums that there can be
+    x_zero, w_zero = np.array(7, np.uint8), random(np.int8, group)
+    w_zero[0] = 127
+    real_x = (x.astype(np.int64) - 7).reshape(2, group, -1, 5, 6)
+    real_w = w.astype(np.int64) - w_zero.reshape(-1, 1, 1, 1)
+    exact = sum(
+        np.einsum("ngchw,gc->nghw", real_x[..., i : i + 3, j : j + 5], real_w[:, :, i, j])
+        for i, j in itertools.product(range(3), range(2))
+    )
+    np.testing.assert_array_equal(run("ConvInteger", x, w, x_zero, w_zero, group=group), exact)
+    bias = random(np.int32, group) >> 8
+    y = run("QLinearConv", x, np.float32(0.5), x_zero, w, np.float32(0.25), w_zero, np.float32(2), np.uint8(100), bias,
+            group=group)  # fmt: skip
+    total = (exact + bias.reshape(-1, 1, 1)).astype(np.float32)
+    np.testing.assert_array_equal(y, np.clip(np.rint(total / 16) + 100, 0, 255).astype(np.uint8))

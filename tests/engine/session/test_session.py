@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from engine import load_model_proto
 from engine.errors import CannotRunError, InputError, NodeError, RunCancelled
 from engine.graph.ir import Model, Node
+from engine.kernels import quantization
 from engine.session import (
     CancelToken,
     Observer,
@@ -20,6 +22,7 @@ from engine.session import (
     Session,
     SessionOptions,
     TimingObserver,
+    plan,
 )
 from tests.engine.session.models import ToyProvider, chain, model_of, value
 
@@ -197,3 +200,42 @@ def test_a_device_error_falls_back_to_the_cpu_and_is_told() -> None:
     assert [(f.node.name, f.provider, f.reason) for f in result.fallbacks] == [
         ("Tanh_1", "Toy", "out of device memory")
     ]
+
+
+def integer_product_of(w: onnx.TensorProto | None) -> Model:
+    inputs = [value("x", TensorProto.UINT8, [1, 2])] + ([] if w else [value("w", TensorProto.UINT8, [2, 1])])
+    return model_of(
+        [helper.make_node("MatMulInteger", ["x", "w"], ["y"])], inputs, [value("y", TensorProto.INT32, [1, 1])],
+        [w] if w else [],
+    )  # fmt: skip
+
+
+def test_what_kernels_prepare_of_constants_is_made_once_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    original = quantization.integer_matrices
+    monkeypatch.setattr(quantization, "integer_matrices", lambda b: [made.append(1), original(b)][1])
+    x, w = np.array([[1, 2]], np.uint8), np.array([[3], [4]], np.uint8)
+    session = Session(integer_product_of(numpy_helper.from_array(w, "w")))
+    assert [session.run({"x": x}).outputs["y"].item() for _ in range(3)] == [11] * 3
+    assert made == [1]
+
+
+def test_nothing_is_prepared_of_what_is_fed() -> None:
+    """The caller may change a fed array between two runs."""
+    x, w = np.array([[1, 2]], np.uint8), np.array([[3], [4]], np.uint8)
+    session = Session(integer_product_of(None))
+    assert session.run({"x": x, "w": w}).outputs["y"].item() == 11
+    w[:] = 5
+    assert session.run({"x": x, "w": w}).outputs["y"].item() == 15
+
+
+def test_without_room_what_is_prepared_is_made_for_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "_ROOM", 7)  # two bytes of weights would take eight
+    model = integer_product_of(numpy_helper.from_array(np.array([[3], [4]], np.uint8), "w"))
+    made: list[int] = []
+    original = quantization.integer_matrices
+    monkeypatch.setattr(quantization, "integer_matrices", lambda b: [made.append(1), original(b)][1])
+    session = Session(model)
+    for _ in range(2):
+        assert session.run({"x": np.array([[1, 2]], np.uint8)}).outputs["y"].item() == 11
+    assert made == [1, 1]
