@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor
 
 from gui.models.values import value_text
 from gui.theme import Theme, on_theme
+from gui.widgets.plot import Plot
 
 LARGEST = 2048  # pixels a side; larger planes are thinned out
 MOST_STRETCH = 8  # longer planes than this fill the widget instead of keeping square pixels
@@ -40,17 +41,14 @@ def colored(plane: np.ndarray, low: float, high: float, odd: QColor) -> np.ndarr
     return picture
 
 
-class HeatMap(pyqtgraph.PlotWidget):
+class HeatMap(Plot):
     """Shows a plane or an image. `pointed(text)` says what lies under the pointer, "" for nothing."""
 
     pointed = Signal(str)
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Picture of the values")
-        self.setMenuEnabled(False)
-        self.hideButtons()
-        self.invertY(True)
+        super().__init__("Picture of the values", mouse=True)
+        self.getViewBox().invertY(True)
         for axis in ("left", "bottom"):
             self.getAxis(axis).hide()
         self._item = pyqtgraph.ImageItem(axisOrder="row-major")
@@ -74,8 +72,9 @@ class HeatMap(pyqtgraph.PlotWidget):
         self._item.setImage(np.ascontiguousarray(picture), levels=(0, 255))
         height, width = plane.shape[:2]
         self._item.setRect(0, 0, width, height)
-        self.setAspectLocked(max(height, width) <= MOST_STRETCH * min(height, width))
-        self.setRange(xRange=(0, width), yRange=(0, height), padding=0)
+        box = self.getViewBox()
+        box.setAspectLocked(max(height, width) <= MOST_STRETCH * min(height, width))
+        box.setRange(xRange=(0, width), yRange=(0, height), padding=0)
 
     @property
     def picture(self) -> np.ndarray | None:
@@ -93,9 +92,9 @@ class HeatMap(pyqtgraph.PlotWidget):
 
     @Slot(object)
     def _point(self, position: QPointF) -> None:
-        at = self.getPlotItem().vb.mapSceneToView(position)
+        at = self.getViewBox().mapSceneToView(position)
         self.pointed.emit(self.text_at(int(np.floor(at.y())), int(np.floor(at.x()))))
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
-        self.setBackground(theme.window)
+        self.style_axes(theme)

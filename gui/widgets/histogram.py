@@ -8,17 +8,14 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QColor
 
 from gui.theme import Theme, on_theme
+from gui.widgets.plot import Plot
 
 
-class Histogram(pyqtgraph.PlotWidget):
+class Histogram(Plot):
     """Counts over values: bars on a bare ground; what surrounds it says what the extent is."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Histogram")
-        self.setMenuEnabled(False)
-        self.setMouseEnabled(x=False, y=False)
-        self.hideButtons()
+        super().__init__("Histogram")
         self.setFixedHeight(90)
         self.getAxis("left").hide()
         self.getAxis("bottom").setStyle(tickLength=0, showValues=False)
@@ -41,8 +38,7 @@ class Histogram(pyqtgraph.PlotWidget):
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
-        self.setBackground(theme.window)
-        self.getAxis("bottom").setPen(theme.color("line"))
+        self.style_axes(theme)
         bar = QColor(theme.accent)
         bar.setAlphaF(0.8)
         self._bars.setOpts(brush=bar, pen=pyqtgraph.mkPen(theme.window, width=0.5))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from gui.running.difference import Planes, Spread
 from gui.theme import Theme, mono_font, on_theme, theme_manager
+from gui.widgets.plot import Plot
 
 _VALUES, _DIFFERENCE = "viridis", "inferno"  # colour maps that come with pyqtgraph, both even to the eye
 
@@ -88,18 +89,13 @@ class PairPictures(QWidget):
             picture.setBackground(theme.canvas)
 
 
-class DifferencePlot(pyqtgraph.PlotWidget):
+class DifferencePlot(Plot):
     """How many elements differ by how much; heights grow with the logarithm, so that single ones can be seen."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Histogram of the differences")
-        self.setMenuEnabled(False)
-        self.setMouseEnabled(x=False, y=False)
-        self.hideButtons()
+        super().__init__("Histogram of the differences")
         self._bars = pyqtgraph.BarGraphItem(x0=[], x1=[], height=[])
         self.addItem(self._bars)
-        self.getAxis("bottom").enableAutoSIPrefix(False)
         self.getAxis("bottom").setLabel("run − expected")
         self.getAxis("left").setLabel("elements")
         self.counts = np.zeros(0, np.int64)
@@ -120,10 +116,7 @@ class DifferencePlot(pyqtgraph.PlotWidget):
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
-        self.setBackground(theme.window)
-        for side in ("left", "bottom"):
-            self.getAxis(side).setPen(theme.color("line"))
-            self.getAxis(side).setTextPen(theme.color("muted"))
+        self.style_axes(theme)
         bar = QColor(theme.accent)
         bar.setAlphaF(0.8)
         self._bars.setOpts(brush=bar, pen=pyqtgraph.mkPen(None))

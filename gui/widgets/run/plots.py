@@ -15,6 +15,7 @@ from engine.graph.ir import Node
 from gui.running.times import NodeTime, OperatorTime
 from gui.text import ms_text, one_line
 from gui.theme import Theme, on_theme, theme_manager
+from gui.widgets.plot import Plot
 
 _BAR = 0.56  # of the distance between two bars
 _MOST_BARS = 1000  # more than that are narrower than a pixel
@@ -42,27 +43,7 @@ def _set_bars(bars: pyqtgraph.BarGraphItem, colors: Sequence[QColor], **opts: An
     bars.setOpts(brushes=list(colors) or None, pen=pyqtgraph.mkPen(None), **opts)
 
 
-class _Plot(pyqtgraph.PlotWidget):
-    """A plot without chrome: hairline axes, no menus, no dragging."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.setAccessibleName(name)
-        self.setMenuEnabled(False)
-        self.setMouseEnabled(x=False, y=False)
-        self.hideButtons()
-        for side in ("left", "bottom"):
-            self.getAxis(side).enableAutoSIPrefix(False)  # it would turn ms into thousandths of ms
-
-    def _style_axes(self, theme: Theme) -> None:
-        self.setBackground(theme.window)
-        for side in ("left", "bottom"):
-            axis = self.getAxis(side)
-            axis.setPen(theme.color("line"))
-            axis.setTextPen(theme.color("muted"))
-
-
-class RunsPlot(_Plot):
+class RunsPlot(Plot):
     """Two bars, mixed over CPU only, as long as their medians, with every measured run as a dot."""
 
     def __init__(self) -> None:
@@ -78,7 +59,7 @@ class RunsPlot(_Plot):
         left.setStyle(tickLength=0)
         left.setWidth(_NAMES_WIDTH)
         self.getAxis("bottom").setLabel("ms")
-        self.showGrid(x=True, alpha=0.15)
+        self.getAxis("bottom").setGrid(38)  # of 255
         self.setYRange(-0.6, 1.6, padding=0)
         on_theme(self._set_theme)
 
@@ -89,7 +70,7 @@ class RunsPlot(_Plot):
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
-        self._style_axes(theme)
+        self.style_axes(theme)
         sides = [self._comparison.mixed, self._comparison.cpu_only] if self._comparison else []
         medians = [side.median_ms for side in sides]
         colors = [theme.color("accent"), theme.color("neutral")]
@@ -121,15 +102,17 @@ class RunsPlot(_Plot):
             self._set_theme(theme_manager().theme)
 
 
-class SeriesPlot(_Plot):
+class SeriesPlot(Plot):
     """Run after run: the cold run and the warm-ups before the line, the measured runs after it."""
 
     def __init__(self) -> None:
         super().__init__("Time of each run, cold and warm")
         self._comparison: Comparison | None = None
-        self.lines = [self.plot([], []) for _ in range(2)]
+        self.lines = [pyqtgraph.PlotDataItem([], []) for _ in range(2)]
         self._start = pyqtgraph.InfiniteLine(angle=90)
         self._label = pyqtgraph.TextItem("measured", anchor=(0, 0))
+        for item in self.lines:
+            self.addItem(item)
         for item in (self._start, self._label):
             self.addItem(item, ignoreBounds=True)
         self.getAxis("left").setLabel("ms")
@@ -143,7 +126,7 @@ class SeriesPlot(_Plot):
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
-        self._style_axes(theme)
+        self.style_axes(theme)
         sides = [self._comparison.mixed, self._comparison.cpu_only] if self._comparison else []
         highest = 0.0
         for place, (line, role) in enumerate(zip(self.lines, ("accent", "neutral"), strict=True)):
@@ -165,7 +148,7 @@ class SeriesPlot(_Plot):
         self.setYRange(0, highest * 1.1 or 1, padding=0)
 
 
-class OperatorsPlot(_Plot):
+class OperatorsPlot(Plot):
     """A bar for each operator type, stacked by provider, over the CPU's own; `picked(OperatorTime)` on a click."""
 
     picked = Signal(object)
@@ -200,7 +183,7 @@ class OperatorsPlot(_Plot):
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
-        self._style_axes(theme)
+        self.style_axes(theme)
         self.shown = self._entries[: self._room()]
         starts: list[float] = []
         widths: list[float] = []
@@ -235,7 +218,7 @@ class OperatorsPlot(_Plot):
                 self.picked.emit(self.shown[place])
 
 
-class NodesPlot(_Plot):
+class NodesPlot(Plot):
     """A bar for each node in run order, coloured by provider, a tick at its time on the CPU alone; `picked(Node)` on a
     click. Of more nodes than can be told apart, neighbours share a bar: that of the slowest of them."""
 
@@ -279,7 +262,7 @@ class NodesPlot(_Plot):
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
-        self._style_axes(theme)
+        self.style_axes(theme)
         step, count = self._step(), len(self._rows)
         groups = [self._rows[start : start + step] for start in range(0, count, step)]
         slowest = [max(group, key=lambda row: row.ms) for group in groups]

@@ -1,0 +1,45 @@
+"""Turning the theme: every widget is dressed anew, and none more often than it takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from PySide6.QtCore import QEvent, QObject, QPoint
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import getCppPointer
+
+from gui.main_window import MainWindow
+from gui.theme import theme_manager
+
+
+class Dressings(QObject):
+    """Counts how often each widget is given a style."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[int] = Counter()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.StyleChange and isinstance(watched, QWidget):
+            self.counts[getCppPointer(watched)[0]] += 1
+        return False
+
+
+def test_a_change_of_theme_dresses_each_widget_but_twice(window: MainWindow, qapp: QApplication) -> None:
+    """Qt would do it once for each ancestor, which takes a second in this window; off and on again makes two."""
+    dressings = Dressings()
+    qapp.installEventFilter(dressings)
+    window.toggle_theme()
+    qapp.removeEventFilter(dressings)
+    assert len(dressings.counts) > 300
+    assert max(dressings.counts.values()) <= 2
+
+
+def test_the_window_wears_the_colours_of_the_theme(window: MainWindow) -> None:
+    for _ in range(2):
+        window.toggle_theme()
+        theme = theme_manager().theme
+        image = window.grab().toImage()
+        assert image.pixelColor(window.menuBar().geometry().center()) == QColor(theme.window)
+        assert image.pixelColor(window.empty.mapTo(window, QPoint(5, 5))) == QColor(theme.canvas)
