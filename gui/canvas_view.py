@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
@@ -24,6 +24,7 @@ from gui.color_modes import color_title, color_values, copied_edges
 from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
+from gui.placement_menu import add_placement
 from gui.text import one_line, plural
 from gui.theme import Theme, on_theme
 from gui.widgets.bars import Breadcrumb
@@ -95,6 +96,7 @@ class CanvasView(QWidget):
         canvas.group_clicked.connect(self._select_group)
         canvas.toggled.connect(self.toggle)
         canvas.said.connect(self.say)
+        canvas.menu_opening.connect(self._extend_menu)
         canvas.background_clicked.connect(self._clear_selection)
         document.opening.connect(warm)
         canvas.view_changed.connect(self.view_changed)
@@ -338,6 +340,10 @@ class CanvasView(QWidget):
         self._group = None
         self.canvas.select(None)
         self._show_places()
+
+    @Slot(object, object)
+    def _extend_menu(self, menu: QMenu, item: object) -> None:
+        add_placement(menu, self._document, item)
 
     @Slot(str)
     def say(self, text: str) -> None:

@@ -60,6 +60,7 @@ class Document(QObject):
 
     Signals: `opening()`, `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
     `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
+    `overrides_changed()`,
     `run_requested()` and `find_requested(query)` (the user wants it), `busy_changed(text, done, total)` (text is empty
     when idle) and `failed(title, message)`.
     """
@@ -73,6 +74,7 @@ class Document(QObject):
     run_changed = Signal()
     providers_changed = Signal()
     dims_changed = Signal()
+    overrides_changed = Signal()
     run_requested = Signal()
     find_requested = Signal(str)
     busy_changed = Signal(str, int, int)
@@ -91,6 +93,7 @@ class Document(QObject):
         self.providers: list[str] = []
         self.dims: dict[str, int] = {}
         self.binder: Binder | None = None
+        self.overrides: dict[str, str] = {}
         self.jobs = JobRunner(self)
         self.finder = Finder(self)
         self.costing = Costing(self)
@@ -214,6 +217,12 @@ class Document(QObject):
             self.dims = dict(dims)
             self.binder = Binder(dims) if dims else None
             self.dims_changed.emit()
+
+    def set_overrides(self, overrides: Mapping[str, str]) -> None:
+        """The user's own placements in the next run: providers by ``node:NAME`` or ``op:OPERATOR``."""
+        if dict(overrides) != self.overrides:
+            self.overrides = dict(overrides)
+            self.overrides_changed.emit()
 
     # Jobs the user waits for
 

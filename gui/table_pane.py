@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QVBoxLayout, QWidget
 
 from engine.graph.ir import Node, Tensor
 from gui.document import Document, Item
 from gui.jobs import Job, Task
 from gui.models.table import Column, TableModel
+from gui.placement_menu import add_placement
 from gui.widgets.table_view import TableView
 
 FEW = 2000  # rows that are made at once; more would keep the window from answering
@@ -54,6 +55,7 @@ class TablePane(QWidget):
         self.filter.textChanged.connect(self._filter_delay.start)
         self.view.picked.connect(self._picked)
         self.view.failed.connect(document.failed)
+        self.view.menu_opening.connect(self._extend_menu)
         document.selection_changed.connect(self.show_selection)
 
     # For subclasses
@@ -142,6 +144,11 @@ class TablePane(QWidget):
         item = next(iter(self.items_of(row)), None)
         if item is not None:
             self.document.select(item)
+
+    @Slot(object, object)
+    def _extend_menu(self, menu: QMenu, row: Any) -> None:
+        """What can be done with the node of a row, as on the canvas."""
+        add_placement(menu, self.document, next(iter(self.items_of(row)), None) if row is not None else None)
 
 
 def node_first(item: Node | Tensor) -> Iterator[Node | Tensor]:

@@ -38,6 +38,8 @@ class GraphCanvas(GraphPicture):
         Nothing was hit, or Escape was pressed.
     bookmarked(Node | Tensor | Group)
         A bookmark shall be set, or taken away.
+    menu_opening(QMenu, Item | None)
+        The context menu of an item opens; whoever knows more that can be done with it adds it now.
     said(str)
         Something the user should know, such as that there is no path.
     """
@@ -49,6 +51,7 @@ class GraphCanvas(GraphPicture):
     toggled = Signal(object)
     background_clicked = Signal()
     bookmarked = Signal(object)
+    menu_opening = Signal(object, object)
     said = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -14,6 +14,7 @@ from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas.groups import Group
 from gui.canvas.labels import clean
 from gui.canvas.scene import BoxKind
+from gui.widgets.menus import clear_menu
 
 if TYPE_CHECKING:
     from gui.canvas.canvas import GraphCanvas
@@ -60,6 +61,8 @@ class CanvasMenu(QMenu):
             name = item.qualified_name
             self._add("Copy Name", lambda: QGuiApplication.clipboard().setText(name))
         self.addSeparator()
+        canvas.menu_opening.emit(self, item)
+        self.addSeparator()
         self._add("Fit Graph\tF", canvas.fit)
         self.popup(at)
 
@@ -76,8 +79,10 @@ class CanvasMenu(QMenu):
         self._does.append(does)
 
     def _clear(self) -> None:
-        self.clear()
+        clear_menu(self)
         self._does.clear()
 
     def _chosen(self, action: QAction) -> None:
-        self._does[action.data()]()
+        does = action.data()
+        if isinstance(does, int):  # else it is of whoever added it
+            self._does[does]()

@@ -71,7 +71,7 @@ class RunPane(QWidget):
         self.feedback.setToolTip(_FEEDBACK)
         self.per_node = QCheckBox("Compare every tensor")
         self.per_node.setToolTip("Keeps the values of both sides and finds the first node where they part")
-        self.placement = PlacementButton(document, lambda: self.plan().providers)
+        self.placement = PlacementButton(document)
         self.run_button = QPushButton("Run  F5")
         ButtonIcon(self.run_button, "run", "on_accent")
         self.run_button.setProperty("accent", "true")
@@ -115,7 +115,7 @@ class RunPane(QWidget):
             per_node=self.per_node.isChecked(),
             steps=self.steps.value(),
             feedback=self.feedback.text().strip() or "auto",
-            overrides=dict(self.placement.overrides),
+            overrides=dict(self.document.overrides),
         )
 
     def set_plan(self, plan: RunPlan) -> None:
@@ -130,7 +130,7 @@ class RunPane(QWidget):
         self.per_node.setChecked(plan.per_node)
         self.steps.setValue(plan.steps)
         self.feedback.setText(plan.feedback)
-        self.placement.set_overrides(plan.overrides)
+        self.document.set_overrides(plan.overrides)
         self._steps_changed()
         self._providers_changed()
 

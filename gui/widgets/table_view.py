@@ -95,10 +95,11 @@ class TableView(QTableView):
     """Shows a `TableModel`.
 
     `picked(row)` says which row object the user went to, by mouse or by keyboard, `failed(title, message)` why a file
-    could not be written.
+    could not be written. `menu_opening(menu, row)` lets others add what can be done with the current row.
     """
 
     picked = Signal(object)
+    menu_opening = Signal(object, object)
     failed = Signal(str, str)
 
     def __init__(self, model: TableModel, name: str, parent: QWidget | None = None) -> None:
@@ -229,12 +230,14 @@ class TableView(QTableView):
         if not self.indexAt(position).isValid():
             return
         menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if getattr(self.current_row(), "name", ""):
             menu.addAction("Copy &name", self._copy_name)
         menu.addAction("&Copy rows as table", QKeySequence(QKeySequence.StandardKey.Copy), self.copy_rows)
         menu.addAction("&Save table as CSV…", self.save_csv)
-        menu.exec(self.viewport().mapToGlobal(position))
-        menu.deleteLater()
+        menu.addSeparator()
+        self.menu_opening.emit(menu, self.current_row())
+        menu.popup(self.viewport().mapToGlobal(position))
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:

@@ -14,8 +14,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QMenu, QPushButton
+from PySide6.QtGui import QAction, QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -404,10 +404,10 @@ class TestPlacement:
         conv = next(node for node in graph.order if node.op_type == "Conv")
         window.document.select(conv)
         pane.placement.fill()
-        choose(pane, f"Node {conv.name}", "CPU")
+        choose(pane, f"Run {conv.name} On", "CPU")
         window.document.select(next(node for node in graph.order if node.op_type == "Relu"))
         pane.placement.fill()
-        choose(pane, "All Relu", "CPU")
+        choose(pane, "Run Every Relu On", "CPU")
         assert pane.placement.text() == "Placement: 2 ▾"
         run(qtbot, pane)
         placed = {node: p.provider.name for node, p in window.document.run.placements.items() if p.provider}
@@ -415,9 +415,55 @@ class TestPlacement:
         assert {placed[n] for n in graph.order if n.op_type == "Relu"} == {"CPU"}
         assert {placed[n] for n in graph.order if n.op_type == "Conv" and n is not conv} == {"Planted"}
         pane.placement.fill()
-        action(pane.placement.menu(), "Forget all").trigger()
+        action(pane.placement.menu(), "Forget All").trigger()
         assert pane.plan().overrides == {}
         window.close()
+
+
+    @pytest.mark.qt_log_ignore("does not support grabbing", extend=True)
+    def test_nodes_are_placed_from_the_canvas_and_from_every_list_of_them(
+        self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
+    ) -> None:
+        """What is chosen at one place is checked at all others, and goes into the plan."""
+        open_model(SAMPLE)
+        run(qtbot, run_pane)
+        document, canvas = window.document, window.canvas.canvas
+        conv = document.graph.order[0]
+        title = f"Run {conv.name} On"
+        document.select(conv)
+        spot = canvas.node_rect(conv).center().toPoint()
+        QApplication.sendEvent(canvas, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, spot,
+                                                         canvas.mapToGlobal(spot)))  # fmt: skip
+        action(action(opened(QMenu), title).menu(), "CPU").trigger()
+        opened(QMenu).close()
+        assert run_pane.plan().overrides == {f"node:{conv.qualified_name}": "CPU"}
+        document.finder.search("op:Conv")
+        qtbot.waitUntil(lambda: len(document.finder.items) > 1)
+        tables = {"order": window.docks["order"].widget(), "find": window.docks["find"].widget(),
+                  "timings": window.docks["timings"].widget().table,
+                  "compare": window.docks["compare"].widget().table}  # fmt: skip
+        for dock, pane in tables.items():
+            window.docks[dock].raise_()
+            qtbot.waitUntil(pane.view.isVisible)
+            pane.view.scrollTo(pane.view.currentIndex())
+            place = pane.view.visualRect(pane.view.currentIndex()).center()
+            pane.view.customContextMenuRequested.emit(place)
+            inner = action(opened(QMenu), title).menu()
+            assert [a.text() for a in inner.actions() if a.isChecked()] == ["CPU"], dock
+            opened(QMenu).close()
+        pane = tables["order"]
+        window.docks["order"].raise_()
+        pane.view.customContextMenuRequested.emit(pane.view.visualRect(pane.view.currentIndex()).center())
+        action(action(opened(QMenu), title).menu(), "As Ordered").trigger()
+        opened(QMenu).close()
+        assert document.overrides == {}
+
+
+def opened(kind: type) -> QWidget:
+    """The popup that is open."""
+    popup = QApplication.activePopupWidget()
+    assert isinstance(popup, kind)
+    return popup
 
 
 def choose(pane: RunPane, title: str, provider: str) -> None:
