@@ -56,6 +56,14 @@ class Settings:
     def view_options(self, value: dict[str, Any]) -> None:
         self._store.setValue("window/view_options", json.dumps(value))
 
+    def columns_of(self, table: str) -> dict[str, bool]:
+        """The columns of a table that the user chose to show or to hide, by title."""
+        chosen = self._json("window/columns", {}).get(table, {})
+        return {k: v for k, v in chosen.items() if isinstance(v, bool)} if isinstance(chosen, dict) else {}
+
+    def remember_columns(self, table: str, choices: dict[str, bool]) -> None:
+        self._store.setValue("window/columns", json.dumps(self._json("window/columns", {}) | {table: choices}))
+
     # Files
 
     @property

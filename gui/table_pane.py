@@ -56,6 +56,8 @@ class TablePane(QWidget):
         self.view.picked.connect(self._picked)
         self.view.failed.connect(document.failed)
         self.view.menu_opening.connect(self._extend_menu)
+        self.view.columns.set_choices(document.settings.columns_of(name))
+        self.view.columns.changed.connect(self._remember_columns)
         document.selection_changed.connect(self.show_selection)
 
     # For subclasses
@@ -144,6 +146,10 @@ class TablePane(QWidget):
         item = next(iter(self.items_of(row)), None)
         if item is not None:
             self.document.select(item)
+
+    @Slot()
+    def _remember_columns(self) -> None:
+        self.document.settings.remember_columns(self.view.accessibleName(), self.view.columns.choices)
 
     @Slot(object, object)
     def _extend_menu(self, menu: QMenu, row: Any) -> None:

@@ -8,24 +8,44 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QColor
 
+from engine.costs import Cost, CostTable
 from engine.graph.ir import Graph, Node
 from gui.canvas.palette import category_of
 from gui.document import RunState
 from gui.models.table import Column, Style
-from gui.text import ms_text
+from gui.text import bytes_text, count_text, ms_text
 
-NUMBER, OPERATOR, NAME, TIME, PROVIDER, FILE = range(6)
+NUMBER, OPERATOR, NAME, TIME, PROVIDER, FILE, MACS, FLOPS, PARAMETERS, TRAFFIC = range(10)
+COSTS = (MACS, FLOPS, PARAMETERS, TRAFFIC)
 
 
 @dataclass(slots=True, eq=False)
 class OrderRow:
-    """A node with what the last run said of it. `moved`: it runs at another place than the file has it."""
+    """A node with what the last run said of it. `moved`: it runs at another place than the file has it.
+
+    `cost` is what it takes for the sizes of the dims, `cost_share` its operations as a share of the largest number.
+    """
 
     node: Node
     moved: bool
     ms: float | None = None
     share: float = 0.0
     provider: str = ""
+    cost: Cost | None = None
+    cost_share: float = 0.0
+
+    @property
+    def parameters(self) -> int:
+        """Elements of the constants that it reads."""
+        return sum(t.data.size for t in dict.fromkeys(self.node.inputs) if t is not None and t.data is not None)
+
+    @property
+    def traffic(self) -> int | None:
+        """Bytes of its inputs and outputs; None where that is open."""
+        cost = self.cost
+        if cost is None or not isinstance(cost.bytes_read, int) or not isinstance(cost.bytes_written, int):
+            return None
+        return cost.bytes_read + cost.bytes_written
 
     @property
     def name(self) -> str:
@@ -71,6 +91,21 @@ def fill_times(rows: Sequence[OrderRow], run: RunState | None) -> None:
         row.provider = provider_name(placement)
 
 
+def fill_costs(rows: Sequence[OrderRow], table: CostTable | None) -> None:
+    """Write what the nodes cost into the rows."""
+    costs = table.costs if table is not None else {}
+    for row in rows:
+        row.cost = costs.get(row.node)
+    most = max((_count(row.cost.flops) for row in rows if row.cost is not None), default=0)
+    for row in rows:
+        row.cost_share = _count(row.cost.flops) / most if row.cost is not None and most > 0 else 0.0
+
+
+def _count(dim: object) -> int:
+    """A count to sort and to measure by; what is not known comes before all others."""
+    return dim if isinstance(dim, int) else -1
+
+
 def provider_name(placement: object) -> str:
     """The name of the provider that took a node, empty for None."""
     provider = getattr(placement, "provider", None)
@@ -85,6 +120,16 @@ def category_color(node: Node) -> QColor:
 def _name_tip(row: OrderRow) -> str:
     stored = "" if row.node.stored_name == row.node.name else "\n(the file has no name, or one used before)"
     return f"{row.node.name}{stored}"
+
+
+def _flops_tip(row: OrderRow) -> str:
+    if row.cost is None:
+        return ""
+    return row.cost.unknown_because or f"{row.cost.flops} operations on single elements"
+
+
+def _amount(dim: object) -> str:
+    return count_text(dim) if isinstance(dim, int) else ""
 
 
 def _file_text(row: OrderRow) -> str:
@@ -105,4 +150,14 @@ COLUMNS = (
     Column("file", _file_text, lambda r: Style("accent" if r.moved else "muted"), right=True,
            key=lambda r: r.node.file_index, heading_tip="Place in the file; ↕ marks nodes that run elsewhere",
            tip=lambda r: "Runs at another place than the file has it" if r.moved else ""),
+    Column("MACs", lambda r: _amount(r.cost and r.cost.macs), Style("muted"), right=True,
+           key=lambda r: _count(r.cost and r.cost.macs),
+           heading_tip="Multiplications that are added up, for the sizes of the dims"),
+    Column("FLOPs", lambda r: _amount(r.cost and r.cost.flops), Style("muted"), right=True,
+           key=lambda r: _count(r.cost and r.cost.flops), bar=lambda r: r.cost_share, tip=_flops_tip,
+           heading_tip="Operations on single elements, for the sizes of the dims"),
+    Column("params", lambda r: count_text(r.parameters) if r.parameters else "", Style("muted"), right=True,
+           key=lambda r: r.parameters, heading_tip="Elements of the constants that it reads"),
+    Column("traffic", lambda r: "" if r.traffic is None else bytes_text(r.traffic), Style("muted"), right=True,
+           key=lambda r: _count(r.traffic), heading_tip="Bytes of its inputs and of its outputs"),
 )  # fmt: skip

@@ -117,6 +117,13 @@ class TableModel(QAbstractTableModel):
             self._places = {id(shown): place for place, shown in enumerate(self.shown)}
         return self._places.get(id(row), -1)
 
+    def rows_changed(self) -> None:
+        """The rows say something else now: sort them anew, where they are sorted."""
+        if self._sort:
+            self._arrange()
+        else:
+            self.refresh()
+
     def refresh(self) -> None:
         """Ask for all cells again; the rows are the same."""
         if self.shown:

@@ -331,7 +331,7 @@ class ComparePane(QWidget):
         rows = judgement.rows
         self.table.set_rows(rows)
         has_steps = any(r.agreement.steps is not None or r.agreement.max_ulps is not None for r in rows)
-        self.table.view.setColumnHidden(APART, not has_steps)
+        self.table.view.columns.set_useful(APART, has_steps)
         self.table.filter.setPlaceholderText(f"Filter {plural(len(rows), 'tensor')}" if rows else "Filter")
         self.first.setEnabled(judgement.first_beyond is not None)
         self.nonfinite.setVisible(judgement.first_nonfinite is not None)

@@ -35,7 +35,7 @@ class FindPane(TablePane):
         finder = self.document.finder
         shown = finder.items[:MOST]
         self.set_rows([FindRow(item) for item in shown])
-        self.view.setColumnHidden(4, not any(item.graph.parent is not None for item in shown))
+        self.view.columns.set_useful(4, any(item.graph.parent is not None for item in shown))
         self.summary.setText(_summary(finder.query, finder.error, len(finder.items)))
 
 

@@ -48,4 +48,4 @@ class InitializersPane(TablePane):
         inputs, size, declared = facts
         self.summary.setText(f"{plural(inputs, 'input')} · {len(rows) - inputs:,} stored" if rows else "")
         self.summary.setToolTip(f"{bytes_text(size)} stored")
-        self.view.setColumnHidden(DECLARED, not declared)
+        self.view.columns.set_useful(DECLARED, declared)

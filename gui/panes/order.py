@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QCheckBox
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.document import Document
-from gui.models.order import COLUMNS, FILE, PROVIDER, TIME, OrderRow, fill_times, order_rows
+from gui.models.order import COLUMNS, COSTS, FILE, PROVIDER, TIME, OrderRow, fill_costs, fill_times, order_rows
 from gui.table_pane import TablePane, node_first
 from gui.text import plural
 
 
 class OrderPane(TablePane):
-    """Run order, file order, time and provider of each node."""
+    """Run order, file order, time, provider and cost of each node; the costs are shown once they are chosen."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Run order")
@@ -24,9 +24,12 @@ class OrderPane(TablePane):
         self._file_order.toggled.connect(self._arrange)
         self.top.addWidget(self._file_order)
         self.summary.hide()
-        self.view.set_widths(4, 17, 16, 10, 8, 6, stretch=2)
+        self.view.set_widths(4, 17, 16, 10, 8, 6, 8, 10, 8, 9, stretch=2)
+        for column in COSTS:
+            self.view.columns.set_useful(column, False)
         document.graph_changed.connect(self._show_graph)
         document.run_changed.connect(self._show_run)
+        document.costing.changed.connect(self._show_costs)
         self._show_graph(document.graph)
 
     def items_of(self, row: OrderRow) -> Iterable[Node | Tensor]:
@@ -37,11 +40,12 @@ class OrderPane(TablePane):
 
     @Slot(object)
     def _show_graph(self, graph: Graph | None) -> None:
-        run = self.document.run
+        run, costs = self.document.run, self.document.costing.table
 
         def make() -> tuple[list[OrderRow], int]:
             rows = order_rows(graph) if graph else []
             fill_times(rows, run)
+            fill_costs(rows, costs)
             return rows, sum(row.moved for row in rows)
 
         self.fill(len(graph.nodes) if graph else 0, make, self._tell)
@@ -55,7 +59,16 @@ class OrderPane(TablePane):
     def _show_run(self) -> None:
         fill_times(self.model.rows, self.document.run)
         self._show_columns(self.model.rows)
-        self.model.refresh()
+        self._rows_changed()
+
+    @Slot()
+    def _show_costs(self) -> None:
+        fill_costs(self.model.rows, self.document.costing.table)
+        self._rows_changed()
+
+    def _rows_changed(self) -> None:
+        self.model.rows_changed()
+        self.show_selection(self.document.selection)
 
     @Slot()
     def _arrange(self) -> None:
@@ -65,6 +78,6 @@ class OrderPane(TablePane):
 
     def _show_columns(self, rows: list[OrderRow]) -> None:
         """Only the columns that say something: the pane is narrow."""
-        self.view.setColumnHidden(TIME, not any(row.ms is not None for row in rows))
-        self.view.setColumnHidden(PROVIDER, len({row.provider for row in rows}) < 2)
-        self.view.setColumnHidden(FILE, not (self._file_order.isChecked() or any(row.moved for row in rows)))
+        self.view.columns.set_useful(TIME, any(row.ms is not None for row in rows))
+        self.view.columns.set_useful(PROVIDER, len({row.provider for row in rows}) > 1)
+        self.view.columns.set_useful(FILE, self._file_order.isChecked() or any(row.moved for row in rows))

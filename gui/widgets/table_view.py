@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from gui.models.table import BAR_ROLE, ITEM_ROLE, Style, TableModel
 from gui.theme import Theme, mono_font, on_theme, theme_manager, ui_font
+from gui.widgets.columns import ColumnChooser
 
 _PAD = 6
 _SQUARE = 8
@@ -92,7 +93,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class TableView(QTableView):
-    """Shows a `TableModel`.
+    """Shows a `TableModel`; `columns` says which of its columns.
 
     `picked(row)` says which row object the user went to, by mouse or by keyboard, `failed(title, message)` why a file
     could not be written. `menu_opening(menu, row)` lets others add what can be done with the current row.
@@ -118,6 +119,7 @@ class TableView(QTableView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._open_menu)
         self._set_up_headers()
+        self.columns = ColumnChooser(self, [column.title for column in model.columns])
         self.selectionModel().currentRowChanged.connect(self._current_changed)
         self.clicked.connect(self._clicked)
         on_theme(self._set_theme)
@@ -235,6 +237,7 @@ class TableView(QTableView):
             menu.addAction("Copy &name", self._copy_name)
         menu.addAction("&Copy rows as table", QKeySequence(QKeySequence.StandardKey.Copy), self.copy_rows)
         menu.addAction("&Save table as CSV…", self.save_csv)
+        self.columns.fill(menu.addMenu("C&olumns"))
         menu.addSeparator()
         self.menu_opening.emit(menu, self.current_row())
         menu.popup(self.viewport().mapToGlobal(position))
