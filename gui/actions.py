@@ -11,7 +11,7 @@ from gui.attachment_commands import ATTACHMENT_COMMANDS, NEXT_NUMBER
 from gui.change_commands import CHANGE_COMMANDS, COMPARE_COMMANDS
 from gui.command import Command, has_model
 from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
-from gui.help import show_about, show_shortcuts
+from gui.help import Shortcut, show_about, show_shortcuts
 from gui.model_commands import NETRON_COMMAND, SAVE_COMMANDS
 from gui.outside_weights import OUTSIDE_COMMAND
 
@@ -72,6 +72,8 @@ COMMANDS = (
     _theme("system", "Theme of the System", separated=True),
     _theme("light", "Light Theme"),
     _theme("dark", "Dark Theme"),
+    Command("next_pane", "View", "Ne&xt Pane", lambda w: w.pane_focus.step(1), ["F6"], separated=True),
+    Command("previous_pane", "View", "Previous Pane", lambda w: w.pane_focus.step(-1), ["Shift+F6"]),
     Command("reset_layout", "View", "R&eset Layout", lambda w: w.reset_layout(), separated=True),
 
     Command("quick_open", "Go", "Go to &Anything…", lambda w: w.quick_open(), ["Ctrl+P"], has_model),
@@ -92,7 +94,7 @@ COMMANDS = (
     Command("first_divergence", "Run", "First &Divergence", lambda w: w.docks["compare"].widget().show_first(), ["F8"],
             lambda w: w.document.run is not None, separated=True),
 
-    Command("shortcuts", "Help", "&Keyboard Shortcuts", lambda w: show_shortcuts(w, shortcut_lines()), ["F1"]),
+    Command("shortcuts", "Help", "&Keyboard Shortcuts", lambda w: show_shortcuts(w, shortcuts()), ["F1"]),
     Command("about", "Help", "&About OInfer", show_about, role=QAction.MenuRole.AboutRole),
 )  # fmt: skip
 
@@ -135,12 +137,12 @@ def _sequences(keys: Sequence[QKeySequence.StandardKey | str]) -> list[QKeySeque
     return found
 
 
-def shortcut_lines() -> list[tuple[str, str]]:
-    """Every command with a shortcut: its name, and the keys as this platform writes them."""
-    lines = []
+def shortcuts() -> list[Shortcut]:
+    """Every command with a shortcut, the keys as this platform writes them."""
+    found = []
     for command in COMMANDS:
         sequences = _sequences(command.keys)
         if sequences:
             keys = sequences[0].toString(QKeySequence.SequenceFormat.NativeText)
-            lines.append((command.text.replace("&", "").rstrip("…"), keys))
-    return lines
+            found.append(Shortcut(keys, command.text.replace("&", "").rstrip("…"), command.menu))
+    return found

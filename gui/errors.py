@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 import sys
 import traceback
 from types import TracebackType
@@ -14,12 +15,16 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from engine.errors import EngineError, ModelFormatError
 
+# In a message that says itself what to do.
+_ADVICE = re.compile(r"\b(open (one|the|it)|download it|unpack it|a folder)\b")
+
 
 def explain(error: Exception, path: str = "") -> str:
     """One or two sentences about an expected failure: the cause, the place, the next step."""
     if isinstance(error, ModelFormatError):
         place = f" (at byte {error.offset:,})" if error.offset and "byte" not in str(error) else ""
-        return f"{_sentence(str(error))[:-1]}{place}. Get the file again, or choose another one."
+        told = _sentence(f"{str(error).removesuffix('.')}{place}")
+        return told if _ADVICE.search(told) else f"{told} Get the file again, or choose another one."
     if isinstance(error, FileNotFoundError):
         return f"There is no file at {path}. It may have been moved or renamed."
     if isinstance(error, IsADirectoryError):
@@ -39,7 +44,7 @@ def _sentence(text: str) -> str:
     text = text.strip() or "Something went wrong"
     if text.split(" ")[0].isalpha():  # not a file's or a node's name
         text = text[0].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else text + "."
+    return text if text.endswith((".", "!", "?", "…")) else text + "."
 
 
 class ErrorReporter(QObject):

@@ -35,6 +35,7 @@ from gui.canvas_view import CanvasView
 from gui.docks import LEFT, RIGHT, add_docks, arrange, refresh_titles
 from gui.document import Document
 from gui.netron import Netron
+from gui.pane_focus import PaneFocus
 from gui.panes.problems import ProblemsPane
 from gui.panes.run import RunPane
 from gui.panes.tensor_viewer import TensorPane
@@ -101,6 +102,7 @@ class MainWindow(QMainWindow):
         self.search = self.toolbar.search
         self.addToolBar(self.toolbar)
         self.docks = add_docks(self, self.document)
+        self.pane_focus = PaneFocus(self, self.docks, self.canvas.canvas)
         self.setStatusBar(StatusBar(self.document))
         self._add_menus()
 

@@ -39,12 +39,12 @@ QPushButton:pressed, QToolButton:pressed { background: @selection; }
 QPushButton:focus, QToolButton:focus { border-color: @accent; }
 QPushButton:disabled, QToolButton:disabled { color: @faint; border-color: @line; }
 QPushButton[accent="true"] { background: @accent; color: @on_accent; border-color: @accent; font-weight: 600; }
-QPushButton[accent="true"]:hover { border-color: @text; }
+QPushButton[accent="true"]:hover, QPushButton[accent="true"]:focus { border-color: @text; }
 QPushButton[accent="true"]:disabled { background: @field; color: @faint; border-color: @line; }
 QToolButton[flat="true"], QPushButton[flat="true"] { background: transparent; border: none; padding: 2px 4px;
     border-radius: 4px; }
 QToolButton[flat="true"]:hover, QPushButton[flat="true"]:hover { background: @hover; color: @accent; }
-QToolButton[flat="true"]:focus, QPushButton[flat="true"]:focus { color: @accent; }
+QToolButton[flat="true"]:focus, QPushButton[flat="true"]:focus { color: @accent; background: @hover; }
 QToolButton[current="true"] { color: @accent; }
 QToolButton::menu-indicator { image: none; }
 QPushButton[segment="true"] { border-radius: 0; border-left: none; padding: 4px 11px; background: @window; }
@@ -52,6 +52,7 @@ QPushButton[segment="true"]:checked { background: @selection; color: @accent; }
 QPushButton[segment="first"] { border-radius: 0; border-top-left-radius: 5px; border-bottom-left-radius: 5px;
     padding: 4px 11px; background: @window; }
 QPushButton[segment="first"]:checked { background: @selection; color: @accent; }
+QPushButton[segment]:focus { border: 1px solid @accent; }
 
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit { background: @field; color: @text;
     border: 1px solid @line; border-radius: 5px; padding: 3px 8px; selection-background-color: @selection;
@@ -71,6 +72,7 @@ QSpinBox::down-arrow, QDoubleSpinBox::down-arrow { image: url(@icon/down-@name.s
 QComboBox QAbstractItemView { background: @window; border: 1px solid @line; selection-background-color: @selection;
     selection-color: @text; }
 QCheckBox, QRadioButton, QLabel { color: @text; }
+QCheckBox:focus { color: @accent; }
 QCheckBox::indicator, QAbstractItemView::indicator { width: 13px; height: 13px; background: @field;
     border: 1px solid @neutral; border-radius: 3px; }
 QCheckBox::indicator:hover, QCheckBox::indicator:focus, QAbstractItemView::indicator:hover { border-color: @accent; }
@@ -90,10 +92,13 @@ QTabBar::tab { background: @window; color: @muted; padding: 7px 12px 6px 12px; b
     border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; border-bottom-color: @accent; }
+QTabBar:focus::tab:selected { color: @accent; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QTabWidget::pane { border: none; border-top: 1px solid @line; }
 
-QAbstractItemView { background: @window; color: @text; border: none; outline: none; gridline-color: @line;
-    selection-background-color: @selection; selection-color: @text; }
+QAbstractItemView { background: @window; color: @text; border: 1px solid transparent; outline: none;
+    gridline-color: @line; selection-background-color: @selection; selection-color: @text; }
+QAbstractItemView:focus { border-color: @accent; }
 QAbstractItemView::item:selected { background: @selection; color: @text; }
 QHeaderView { background: @window; border: none; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @line;

@@ -30,6 +30,7 @@ class TablePane(QWidget):
         self.document = document
         self.model = TableModel(columns, self)
         self.view = TableView(self.model, name)
+        self.view.nothing = self._why_nothing
         self.filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
         self.filter.setAccessibleName(f"Filter {name}")
         self.summary = QLabel()
@@ -70,6 +71,10 @@ class TablePane(QWidget):
         """The engine objects whose row may show `item`, best first."""
         yield item
 
+    def nothing(self) -> str:
+        """What to say where an open model has no row at all."""
+        return ""
+
     def accepts(self, row: Any) -> bool:
         """Whether a row is shown at all."""
         return True
@@ -102,11 +107,19 @@ class TablePane(QWidget):
             return made, more, self._rows_by_item(made)
 
         def show(result: tuple[list[Any], Any, dict[Any, Any]]) -> None:
+            self._filling = None
             self.set_rows(result[0], result[2])
             tell(result[0], result[1])
 
         self.set_rows([])
         self._filling = self.document.jobs.start(work, show)
+
+    def _why_nothing(self) -> str:
+        if self.document.model is None:
+            return "No model open"
+        if self._filling is not None:
+            return "Listing…"
+        return "Nothing passes the filter" if self.model.rows else self.nothing()
 
     def _rows_by_item(self, rows: Sequence[Any]) -> dict[Any, Any]:
         by_item: dict[Any, Any] = {}

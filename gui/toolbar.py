@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from gui.attachment_commands import NumbersMenu
 from gui.color_modes import COLOR_MODES
-from gui.icons import ButtonIcon
+from gui.icons import SIZE, ButtonIcon
 from gui.widgets.bars import Segments
 from gui.widgets.search_box import SearchBox
 
@@ -27,6 +27,7 @@ class ToolBar(QToolBar):
     def __init__(self, window: MainWindow, actions: dict[str, QAction]) -> None:
         super().__init__("Toolbar", window, objectName="toolbar")
         self.setMovable(False)
+        self.setIconSize(QSize(SIZE, SIZE))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.toggleViewAction().setEnabled(False)
         self.search = SearchBox(window.document.finder)

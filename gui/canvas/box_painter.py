@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QRegion
 
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring
@@ -39,6 +39,16 @@ class BoxPainter:
         radius = RADIUS * seen.scale if seen.near else 0.0
         for rect in self._rects(seen, frames):
             painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+
+    def beside_frame_headers(self, seen: Visible) -> QRegion:
+        """The widget without the headers of opened modules."""
+        widget = QRectF(0, 0, seen.view.width + 1, seen.view.height + 1)
+        region = QRegion(widget.toAlignedRect())
+        x, y, width, _height = seen.rects(seen.boxes[self._is_frame[seen.boxes]])
+        for left, top, wide in zip(x.tolist(), y.tolist(), width.tolist(), strict=True):
+            header = QRectF(left, top, wide, HEADER_HEIGHT * seen.scale).intersected(widget)
+            region -= QRegion(header.toAlignedRect())
+        return region
 
     def paint(self, painter: QPainter, seen: Visible, colors: CanvasColors, coloring: Coloring) -> None:
         """Paint boxes, and the headers of frames."""

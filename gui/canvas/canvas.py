@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPainter,
+    QPaintEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
@@ -20,6 +31,7 @@ from gui.canvas.tips import tip_text
 REACH = 5.0  # px around the pointer within which a line counts as hit
 CLICK = 4.0  # px a press may move and still be a click
 ZOOM_STEP = 1.25
+KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 SIGN_ROOM = 24.0  # px of the scene at the right of a header, where its + or − is
 
 
@@ -65,6 +77,26 @@ class GraphCanvas(GraphPicture):
         self._menu = CanvasMenu(self)
         self._links: tuple[object, Links] | None = None  # with the scene they are of
         self._reader = -1  # which reader of the selected tensor is looked at
+        self._is_marked = False  # as having the keyboard
+
+    # Who has the keyboard
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """A line around the graph says that keys go here, where it was a key that came here."""
+        self._is_marked = event.reason() in KEYBOARD
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._is_marked = False
+        super().focusOutEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._is_marked:
+            painter = QPainter(self)
+            painter.setPen(QColor(self.colors.accent))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+            painter.end()
 
     # Pointing
 

@@ -16,9 +16,9 @@ from gui.canvas.scene import TextStyle
 from gui.canvas.text import font
 from gui.canvas.view import View
 
-MAP_SIZE = QSize(92, 150)
+MAP_SIZE = QSize(92, 150)  # lying down for a drawing that is wider than high
 MAP_PADDING = 6.0
-MAX_WIDENING = 14.0  # how much more a tall thin drawing may be magnified across than along
+MAX_WIDENING = 14.0  # how much more a thin drawing may be magnified across its length than along it
 
 
 class Minimap(QWidget):
@@ -53,6 +53,8 @@ class Minimap(QWidget):
         self._geometry, self._coloring, self._colors = geometry, coloring, colors
         self._view, self._found, self._marked = view, found, marked
         self._picture = None
+        is_wide = geometry is not None and geometry.size[0] > geometry.size[1]
+        self.setFixedSize(MAP_SIZE.transposed() if is_wide else MAP_SIZE)
         self.update()
 
     def _scales(self) -> tuple[float, float]:

@@ -122,10 +122,13 @@ class FramePainter:
         """Paint what stands out, over a frame."""
         seen = Visible(self._g, view, moving, self._exact)
         g, lines, boxes = self._g, self._lines, self._boxes
+        painter.save()
+        painter.setClipRegion(boxes.beside_frame_headers(seen))  # the titles of opened modules stay above the lines
         if emphasis.hover_net >= 0:
             lines.paint_nets(painter, seen, g.with_buses(np.array([emphasis.hover_net])), colors.hover)
         if len(emphasis.nets):
             lines.paint_nets(painter, seen, g.with_buses(emphasis.nets), colors.accent)
+        painter.restore()
         if len(emphasis.rows):
             boxes.paint_marked_rows(painter, seen, emphasis.rows, colors.accent)
         boxes.paint_flags(painter, seen, emphasis.marked, colors.accent)

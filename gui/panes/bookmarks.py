@@ -42,6 +42,9 @@ class BookmarksPane(TablePane):
         self.view.selectionModel().currentRowChanged.connect(self._show_note)
         self._show()
 
+    def nothing(self) -> str:
+        return "Ctrl+B sets a bookmark on what is selected"
+
     def items_of(self, row: Bookmark) -> Iterable[Node | Tensor]:
         return (row.item,) if isinstance(row.item, Node | Tensor) else ()
 

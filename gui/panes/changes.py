@@ -32,6 +32,10 @@ class ChangesPane(TablePane):
         document.differ.changed.connect(self._show)
         self._show()
 
+    def nothing(self) -> str:
+        compared = self.document.differ.found is not None
+        return "Nothing differs" if compared else "File ▸ Compare With… lists what differs from another model"
+
     def items_of(self, row: ChangeRow) -> Iterable[Node | Tensor]:
         item, changes = row.item, self.document.differ.changes
         if item is None and isinstance(row.other, Node) and changes is not None:
@@ -64,7 +68,7 @@ class ChangesPane(TablePane):
 
 def _summary(found: ModelDiff | None) -> str:
     if found is None:
-        return "File ▸ Compare With… holds this model against another one"
+        return ""
     name = one_line(Path(found.before.path or "").name, 60)
     if found.same:
         return f"The same as {name}, but for names" if found.renamed else f"The same as {name}"

@@ -24,6 +24,10 @@ class FindPane(TablePane):
         document.finder.found.connect(self._show)
         self._show()
 
+    def nothing(self) -> str:
+        searched = bool(self.document.finder.query.strip())
+        return "Nothing matches" if searched else "Ctrl+F finds nodes and tensors; all matches are listed here"
+
     def items_of(self, row: FindRow) -> Iterable[Node | Tensor]:
         return (row.item,)
 
@@ -43,6 +47,6 @@ def _summary(query: str, error: str, count: int) -> str:
     if error:
         return one_line(error, 160)
     if not query.strip():
-        return "Nothing is searched for: Ctrl+F"
+        return ""
     cut = f", the first {MOST:,} listed" if count > MOST else ""
     return f"{plural(count, 'match').replace('matchs', 'matches')} for {one_line(query, 60)}{cut}"

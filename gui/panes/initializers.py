@@ -22,6 +22,9 @@ class InitializersPane(TablePane):
         document.graph_changed.connect(self._show_graph)
         self._show_graph(document.graph)
 
+    def nothing(self) -> str:
+        return "This graph has neither inputs nor stored tensors"
+
     def items_of(self, row: FusionRow) -> Iterable[Node | Tensor]:
         return (row.tensor,)
 

@@ -9,9 +9,22 @@ from PySide6.QtWidgets import QCheckBox
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.document import Document
-from gui.models.order import COLUMNS, COSTS, FILE, PROVIDER, TIME, OrderRow, fill_costs, fill_times, order_rows
+from gui.models.order import (
+    COLUMNS,
+    COSTS,
+    FILE,
+    OPERATOR,
+    PROVIDER,
+    TIME,
+    OrderRow,
+    fill_costs,
+    fill_times,
+    order_rows,
+)
 from gui.table_pane import TablePane, node_first
 from gui.text import plural
+
+OPERATOR_WIDTHS = (12, 24)  # average characters
 
 
 class OrderPane(TablePane):
@@ -31,6 +44,9 @@ class OrderPane(TablePane):
         document.run_changed.connect(self._show_run)
         document.costing.changed.connect(self._show_costs)
         self._show_graph(document.graph)
+
+    def nothing(self) -> str:
+        return "This graph has no nodes"
 
     def items_of(self, row: OrderRow) -> Iterable[Node | Tensor]:
         return (row.node,)
@@ -53,6 +69,7 @@ class OrderPane(TablePane):
     def _tell(self, rows: list[OrderRow], moved: int) -> None:
         self._file_order.setText(f"File order ({moved} ↕)" if moved else "File order")
         self.filter.setPlaceholderText(f"Filter {plural(len(rows), 'node')}" if rows else "Filter")
+        self.view.fit_column(OPERATOR, (row.node.op_type for row in rows), *OPERATOR_WIDTHS)
         self._show_columns(rows)
 
     @Slot()

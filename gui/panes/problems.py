@@ -43,6 +43,9 @@ class ProblemsPane(TablePane):
         document.run_changed.connect(self._run_changed)
         self._show()
 
+    def nothing(self) -> str:
+        return "No problems found"
+
     def items_of(self, row: ProblemRow) -> Iterable[Node | Tensor]:
         return (row.item,) if row.item is not None else ()
 
@@ -68,7 +71,7 @@ class ProblemsPane(TablePane):
         self._opened = set()
         self.set_rows(rows)
         self.apply_filter()
-        self.summary.setText(plural(count, "problem") if rows else "No problems found")
+        self.summary.setText(plural(count, "problem") if rows else "")
         self.count_changed.emit(count)
         self._show_advice()
 

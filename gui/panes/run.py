@@ -301,7 +301,7 @@ class RunPane(QWidget):
     def _arrange(self) -> None:
         columns = QHBoxLayout()
         columns.setSpacing(12)
-        self.providers.setFixedWidth(156)
+        self.providers.setFixedWidth(240)
         columns.addLayout(_column("Providers, in order", self.providers))
         columns.addLayout(_column("Dims", self.dims), 1)
         columns.addLayout(_column("Inputs", self.inputs), 4)

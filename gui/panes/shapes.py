@@ -50,6 +50,9 @@ class ShapesPane(TablePane):
         document.dims_changed.connect(self._bind)
         self._show()
 
+    def nothing(self) -> str:
+        return "This graph has no tensors"
+
     def items_of(self, row: ShapeRow) -> Iterable[Node | Tensor]:
         return (row.tensor,)
 

@@ -52,7 +52,7 @@ class NodeTimes(TablePane):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, _COLUMNS, "Time per node")
-        self.view.set_widths(16, 10, 6, 7, 7, 12, 9)
+        self.view.set_widths(22, 10, 6, 7, 7, 12, 9)
 
     def items_of(self, row: NodeTime) -> Iterable[Node | Tensor]:
         return (row.node,)
@@ -120,7 +120,7 @@ class TimingsPane(QWidget):
         splitter = QSplitter(Qt.Orientation.Horizontal)
         for widget in (self.runs, self.tabs, self.table):
             splitter.addWidget(widget)
-        splitter.setSizes([200, 320, 250])
+        splitter.setSizes([190, 280, 300])
         splitter.setChildrenCollapsible(False)
         page = QWidget()
         column = QVBoxLayout(page)

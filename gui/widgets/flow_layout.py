@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QLabel, QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Widgets in lines, each as wide as it likes, centred on its line's height."""
+    """Widgets in lines, each as wide as it likes, centred on its line's height.
+
+    A label stays beside what follows it.
+    """
 
     def __init__(self, parent: QWidget, spacing: int) -> None:
         super().__init__(parent)
@@ -66,13 +69,25 @@ class FlowLayout(QLayout):
     def _lines(self, width: int) -> list[list[QLayoutItem]]:
         lines: list[list[QLayoutItem]] = []
         used = 0
-        for item in self._items:
-            if item.isEmpty():
-                continue
-            wanted = item.sizeHint().width()
+        for together in self._units():
+            wanted = sum(item.sizeHint().width() + self.spacing() for item in together) - self.spacing()
             if not lines or used + wanted > width:
                 lines.append([])
                 used = 0
-            lines[-1].append(item)
+            lines[-1] += together
             used += wanted + self.spacing()
         return lines
+
+    def _units(self) -> list[list[QLayoutItem]]:
+        """What is not to be parted: labels with what they stand before."""
+        units: list[list[QLayoutItem]] = []
+        is_open = False
+        for item in self._items:
+            if item.isEmpty():
+                continue
+            if is_open:
+                units[-1].append(item)
+            else:
+                units.append([item])
+            is_open = isinstance(item.widget(), QLabel)
+        return units

@@ -26,6 +26,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QMouseEvent,
     QPainter,
+    QPaintEvent,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
@@ -33,6 +34,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QStyle, QStyl
 from gui.models.lines import Line, LineKind
 from gui.models.table import ITEM_ROLE, PLAIN
 from gui.theme import Theme, on_theme, theme_manager, ui_font
+from gui.widgets.nothing import paint_nothing
 from gui.widgets.table_view import font_of
 from gui.widgets.tips import plain_tip
 
@@ -40,6 +42,8 @@ Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _MARGIN = 14
 _MAX_LABEL = 130
+_SQUARE_ROOM = 15  # px of a coloured square with the gap behind it
+_LEAST_BAR = 40  # px that names leave to the bars
 _TALLEST = 600  # px of a wrapped text; all of it is in the tooltip and what is copied
 _WRAPPED = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 _SELECTABLE = (LineKind.PAIR, LineKind.COUNT, LineKind.TEXT)
@@ -80,6 +84,7 @@ class LineDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self.label_width = 80
         self.count_width = 40
+        self.count_label = 80
         self.width = 240  # of the view
 
     def fit_labels(self, lines: list[Line]) -> None:
@@ -90,6 +95,8 @@ class LineDelegate(QStyledItemDelegate):
         counts = [line for line in lines if line.kind is LineKind.COUNT]
         widths = (QFontMetrics(font_of(line.style)).horizontalAdvance(line.value) for line in counts)
         self.count_width = max(widths, default=0) + 6
+        names = (metrics.horizontalAdvance(line.label) for line in counts)
+        self.count_label = max(names, default=0) + _SQUARE_ROOM + 8
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # type: ignore[override]
         line: Line = index.data(ITEM_ROLE)
@@ -133,7 +140,7 @@ class LineDelegate(QStyledItemDelegate):
         font = ui_font()
         font.setBold(True)
         metrics = QFontMetrics(font)
-        width = min(metrics.horizontalAdvance(line.label) + 16, rect.width() // 2)
+        width = min(metrics.horizontalAdvance(line.label) + 16, rect.width() * 3 // 4)
         height = round(metrics.height() * 1.3)
         badge = QRect(rect.left(), rect.center().y() - height // 2 + 2, width, height)
         is_category = line.badge_color.startswith("#")
@@ -150,7 +157,7 @@ class LineDelegate(QStyledItemDelegate):
         """A coloured square, the label, a bar, and the number at the right edge."""
         number = font_of(line.style)
         room = self.count_width
-        half = rect.width() // 2
+        half = max(rect.width() // 2, min(self.count_label, rect.width() - room - _LEAST_BAR))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         if line.badge_color:
@@ -161,7 +168,7 @@ class LineDelegate(QStyledItemDelegate):
         painter.setBrush(bar)
         length = max(1.0, (rect.width() - half - room - 10) * line.share)
         painter.drawRoundedRect(QRectF(rect.left() + half, rect.center().y() - 2.5, length, 6), 1.5, 1.5)
-        indent = 15 if line.badge_color else 0
+        indent = _SQUARE_ROOM if line.badge_color else 0
         label = QRect(rect.left() + indent, rect.top(), half - indent - 7, rect.height())
         _text(painter, label, line.label, ui_font(), theme.color("text"))
         value = QRect(rect.right() - room, rect.top(), room, rect.height())
@@ -223,6 +230,11 @@ class LineList(QListView):
     def set_lines(self, lines: list[Line]) -> None:
         self._delegate.fit_labels(lines)
         self._lines.set_lines(lines)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self.lines:
+            paint_nothing(self.viewport(), "No model open")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._delegate.width = self.viewport().width()

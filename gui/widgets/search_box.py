@@ -30,7 +30,7 @@ class SearchBox(QWidget):
         self.edit = QLineEdit(placeholderText="Find: words, op:Conv, shape:1x64x*", clearButtonEnabled=True)
         self.edit.setAccessibleName("Find nodes and tensors")
         self.edit.setToolTip(plain_tip(HELP))
-        self.count = QToolButton(toolTip="List all matches (Ctrl+Shift+F)")
+        self.count = QToolButton(toolTip="List all matches (Ctrl+Shift+F)", accessibleName="List all matches")
         self.count.setProperty("flat", "true")
         self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0000 of 0000") + 8)
         self.count.clicked.connect(self.list_wanted)

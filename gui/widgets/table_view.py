@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QRect, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
 from gui.models.table import BAR_ROLE, ITEM_ROLE, Style, TableModel
 from gui.theme import Theme, mono_font, on_theme, theme_manager, ui_font
 from gui.widgets.columns import ColumnChooser
+from gui.widgets.nothing import paint_nothing
 
 _PAD = 6
 _SQUARE = 8
@@ -107,6 +109,7 @@ class TableView(QTableView):
         super().__init__(parent)
         self._table = model
         self._showing = False
+        self.nothing: Callable[[], str] = str  # what to say where there is no row
         self.setModel(model)
         self.setAccessibleName(name)
         self.setItemDelegate(CellDelegate(self))
@@ -145,6 +148,19 @@ class TableView(QTableView):
             header.resizeSection(column, width * unit + 2 * _PAD)
         if stretch is not None:
             header.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
+
+    def fit_column(self, column: int, texts: Iterable[str], least: int, most: int) -> None:
+        """Fit a column to its widest text and the square before it, between so many average characters."""
+        metrics = self.fontMetrics()
+        unit = metrics.averageCharWidth()
+        widest = max(map(metrics.horizontalAdvance, set(texts)), default=0) + _SQUARE + 8
+        self.horizontalHeader().resizeSection(column, max(least * unit, min(widest, most * unit)) + 2 * _PAD)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The rows; where there are none, why."""
+        super().paintEvent(event)
+        if not self._table.shown:
+            paint_nothing(self.viewport(), self.nothing())
 
     def show_row(self, row: object | None) -> None:
         """Make a row current and visible without reporting it as picked; None clears the selection."""

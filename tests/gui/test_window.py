@@ -13,7 +13,9 @@ from PySide6.QtWidgets import QFileDialog, QToolButton
 from pytestqt.qtbot import QtBot
 
 import resources
+from engine.errors import ModelFormatError
 from engine.graph.ir import Node, Tensor
+from gui.errors import explain
 from gui.main_window import MainWindow
 from gui.models.lines import LineKind
 from gui.models.problems import ProblemRow
@@ -470,6 +472,21 @@ def test_commands_know_when_they_can_be_used(window: MainWindow, open_model: Ope
     names["copy_name"].trigger()
     assert QGuiApplication.clipboard().text() == "/stem/conv/Conv"
     assert names["back"].isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ModelFormatError("m.onnx is a folder: open one of the models in it: a.onnx …"),
+         "m.onnx is a folder: open one of the models in it: a.onnx …"),
+        (ModelFormatError("m.onnx is empty (0 bytes): copy or download it again"),
+         "m.onnx is empty (0 bytes): copy or download it again."),
+        (ModelFormatError("m.onnx is not an ONNX model", 41),
+         "m.onnx is not an ONNX model (at byte 41). Get the file again, or choose another one."),
+    ],
+)  # fmt: skip
+def test_what_to_do_is_said_once(error: Exception, told: str) -> None:
+    assert explain(error) == told
 
 
 def test_shortcuts_are_unique(window: MainWindow) -> None:

@@ -66,8 +66,8 @@ def model_lines(document: Document) -> Iterator[Line]:
 
 def _format_lines(model: Model) -> Iterator[Line]:
     yield pair("format", f"ONNX IR {model.ir_version}")
-    for domain, version in sorted(model.opset_imports.items()):
-        yield pair("opset", f"{domain or 'ai.onnx'} {version}")
+    for place, (domain, version) in enumerate(sorted(model.opset_imports.items())):
+        yield pair("" if place else "opset", f"{domain or 'ai.onnx'} {version}")
     for label, value in (
         ("producer", f"{model.producer_name} {model.producer_version}".strip()),
         ("domain", model.domain),

@@ -475,6 +475,37 @@ def test_what_is_opened_stays_where_it_was(qtbot: QtBot) -> None:
     assert abs(after.center().x() - before.center().x()) <= 1
 
 
+def test_lines_of_the_selection_pass_below_the_title_of_an_opened_module(qtbot: QtBot) -> None:
+    model = modules()
+    canvas, tree = shown_in_modules(qtbot, model)
+    group = next(g for g in tree.root.groups() if g.name == "layers.1")
+    scene = build_scene(model.graph, width, tree=tree, opened=frozenset({group}))
+    canvas.set_scene(scene, layout(scene.layout_input), hold=group)
+    canvas.settle()
+    frame = canvas._box_rect(scene.box_of[id(group)])
+    inside = next(n for n in model.graph.nodes if tree.group_of[n] is group)
+    middle = round(canvas.node_rect(inside).center().x())
+
+    def column() -> list[str]:
+        image = canvas.grab().toImage()
+        return [image.pixelColor(middle, round(frame.top()) + y).name() for y in (-8, 3, 17, 26)]
+
+    above, *header, below = column()
+    canvas.select(inside)
+    assert column() == [canvas.colors.accent, *header, canvas.colors.accent]
+    assert canvas.colors.accent not in (above, *header, below)
+
+
+def test_the_minimap_of_a_drawing_that_lies_lies_too(qtbot: QtBot) -> None:
+    model = chain(30)
+    canvas = shown(qtbot, model)
+    assert canvas._minimap.height() > canvas._minimap.width()
+    scene = scene_of(model, SceneOptions(horizontal=True))
+    canvas.set_scene(scene, layout(scene.layout_input))
+    assert canvas._minimap.width() > canvas._minimap.height()
+    assert canvas.rect().contains(canvas._minimap.geometry())
+
+
 def test_a_node_in_a_closed_module_marks_the_module(qtbot: QtBot) -> None:
     model = modules()
     canvas, tree = shown_in_modules(qtbot, model)

@@ -1,0 +1,54 @@
+"""The keyboard's way from pane to pane: F6 goes round, and a pane that Tab reaches comes to the front."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
+
+
+class PaneFocus(QObject):
+    """Knows the docks of a window and the graph in its middle."""
+
+    def __init__(self, window: QMainWindow, docks: Mapping[str, QDockWidget], graph: QWidget) -> None:
+        super().__init__(window)
+        self._docks, self._graph = docks, graph
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._bring_forward)
+
+    def step(self, by: int) -> None:
+        """Go to the next pane that is shown, or with -1 to the previous one; the graph is one of them."""
+        panes = [self._graph, *(d.widget() for d in self._docks.values() if d.toggleViewAction().isChecked())]
+        focus = QApplication.focusWidget()
+        here = next((i for i, pane in enumerate(panes) if focus and (pane is focus or pane.isAncestorOf(focus))), -1)
+        pane = panes[(here + by) % len(panes) if here >= 0 else 0]
+        if isinstance(dock := pane.parent(), QDockWidget):
+            dock.raise_()
+        first_field(pane).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    @Slot(QWidget, QWidget)
+    def _bring_forward(self, _old: QWidget | None, new: QWidget | None) -> None:
+        """Qt lets Tab go into docks that lie behind others."""
+        for dock in self._docks.values():
+            if new is not None and dock.isAncestorOf(new) and is_behind(dock):
+                dock.raise_()
+
+
+def is_behind(dock: QDockWidget) -> bool:
+    """Whether a dock lies behind another one of its tabs: Qt calls it visible, and moves it out of the window."""
+    window = dock.window()
+    return not dock.isFloating() and not window.rect().intersects(dock.geometry())
+
+
+def first_field(pane: QWidget) -> QWidget:
+    """What gets the cursor when a pane is gone to: the first of its widgets that Tab stops at, or itself."""
+    widget = pane
+    while True:
+        is_inside = widget is pane or (pane.isAncestorOf(widget) and widget.isVisibleTo(pane))
+        if is_inside and widget.isEnabled() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            return widget
+        widget = widget.nextInFocusChain()
+        if widget is pane:
+            return pane

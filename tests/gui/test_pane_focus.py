@@ -1,0 +1,75 @@
+"""Going from pane to pane by keyboard, and what screen readers are told."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+import resources
+from gui.main_window import MainWindow
+from gui.pane_focus import is_behind
+from tests.gui.conftest import Opener
+
+SAMPLE = resources.path(resources.SAMPLE_MODEL)
+NAMED_BY_THEIR_OWNER = ("qt_spinbox_lineedit",)
+
+
+def focused_pane(window: MainWindow) -> str:
+    focus = QApplication.focusWidget()
+    if focus is window.canvas.canvas:
+        return "graph"
+    return next((name for name, dock in window.docks.items() if focus and dock.isAncestorOf(focus)), "")
+
+
+def test_f6_goes_round_all_panes_and_brings_each_forward(
+    qtbot: QtBot, window: MainWindow, open_model: Opener
+) -> None:
+    open_model(SAMPLE)
+    window.canvas.canvas.setFocus()
+    shown = [name for name, dock in window.docks.items() if dock.toggleViewAction().isChecked()]
+    for name in [*shown, "graph"]:
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_F6)
+        assert focused_pane(window) == name
+        dock = window.docks.get(name)
+        qtbot.waitUntil(lambda dock=dock: dock is None or not is_behind(dock))
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
+    assert focused_pane(window) == shown[-1]
+
+
+def test_a_pane_that_tab_reaches_comes_forward(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    assert is_behind(window.docks["problems"])
+    window.docks["problems"].widget().filter.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(lambda: not is_behind(window.docks["problems"]))
+
+
+def test_the_graph_shows_that_a_key_came_to_it(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    canvas = window.canvas.canvas
+    accent = canvas.colors.accent
+
+    def edge() -> str:
+        return canvas.grab().toImage().pixelColor(0, canvas.height() // 2).name()
+
+    window.search.edit.setFocus()
+    assert edge() != accent
+    canvas.setFocus(Qt.FocusReason.TabFocusReason)
+    assert edge() == accent
+    window.search.edit.setFocus()
+    canvas.setFocus(Qt.FocusReason.MouseFocusReason)
+    assert edge() != accent
+
+
+def test_everything_that_takes_the_keyboard_has_a_name(window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    nameless = []
+    for widget in window.findChildren(QWidget):
+        is_stop = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisibleTo(window)
+        inner = widget.objectName() in NAMED_BY_THEIR_OWNER or widget.focusProxy() is not None
+        if is_stop and not inner and not (isinstance(widget, QLineEdit) and widget.parent().focusProxy() is widget):
+            interface = QAccessible.queryAccessibleInterface(widget)
+            if interface is not None and not interface.text(QAccessible.Text.Name):
+                nameless.append(f"{type(widget.parent()).__name__} / {type(widget).__name__}")
+    assert nameless == []

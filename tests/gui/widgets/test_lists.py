@@ -1,0 +1,63 @@
+"""What lists say where they have nothing to show, and how they make room for what they do."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QFontMetrics, QImage
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+import resources
+from gui.main_window import MainWindow
+from gui.models.order import OPERATOR
+from gui.widgets.flow_layout import FlowLayout
+from tests.gui.conftest import Opener
+
+SAMPLE = resources.path(resources.SAMPLE_MODEL)
+
+
+def ink(image: QImage) -> int:
+    """Pixels in the middle third that are not of the ground."""
+    ground = image.pixel(2, 2)
+    high, wide = image.height(), image.width()
+    return sum(image.pixel(x, y) != ground for y in range(high // 3, 2 * high // 3) for x in range(0, wide, 2))
+
+
+def test_empty_lists_say_why(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    order = window.docks["order"].widget()
+    assert order.view.nothing() == "No model open"
+    assert ink(order.view.viewport().grab().toImage()) > 20
+    open_model(SAMPLE)
+    order.filter.setText("no node is called so")
+    order.apply_filter()
+    assert order.view.nothing() == "Nothing passes the filter"
+    window.docks["problems"].raise_()
+    assert window.docks["problems"].widget().view.nothing() == "No problems found"
+    assert "Ctrl+F" in window.docks["find"].widget().view.nothing()
+    assert "Compare With" in window.docks["changes"].widget().view.nothing()
+
+
+def test_operators_are_read_in_full(window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    pane = window.docks["order"].widget()
+    metrics = QFontMetrics(pane.view.font())
+    widest = max(metrics.horizontalAdvance(row.node.op_type) for row in pane.model.rows)
+    assert pane.view.columnWidth(OPERATOR) >= widest + 15
+
+
+def test_a_label_stays_beside_its_field(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    layout = FlowLayout(page, spacing=4)
+    fields = [(QLabel(f"axis {i}"), QComboBox()) for i in range(4)]
+    for label, box in fields:
+        box.addItem("0: 1024")
+        layout.addWidget(label)
+        layout.addWidget(box)
+    one = fields[0][0].sizeHint().width() + 4 + fields[0][1].sizeHint().width()
+    page.resize(round(1.6 * one), 300)
+    page.show()
+    places = [(label.geometry().center().y(), box.geometry().center().y()) for label, box in fields]
+    assert all(abs(a - b) <= 1 for a, b in places), places
+    assert len({a for a, _ in places}) == 4
+    assert fields[1][0].mapTo(page, QPoint(0, 0)).x() == 0
