@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from engine.diff.compare import diff
 from engine.diff.report import FieldChange, ModelDiff, NodePair, WeightPair
-from engine.diff.values import ValueDifference, difference
+from engine.diff.values import ValueDifference, difference, stored_value
 
-__all__ = ["FieldChange", "ModelDiff", "NodePair", "ValueDifference", "WeightPair", "diff", "difference"]
+__all__ = [
+    "FieldChange", "ModelDiff", "NodePair", "ValueDifference", "WeightPair", "diff", "difference", "stored_value",
+]  # fmt: skip

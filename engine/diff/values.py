@@ -62,7 +62,7 @@ def difference(before: TensorData | SparseData, after: TensorData | SparseData) 
     Values of different element types are compared as numbers.
     """
     try:
-        first, second = _read(before), _read(after)
+        first, second = stored_value(before), stored_value(after)
     except (DataError, ValueError) as error:
         return ValueDifference(before.size, reason=str(error))
     if first.shape != second.shape:
@@ -82,8 +82,13 @@ def _parts(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array.reshape(-1).astype(np.complex128)).view(np.float64)
 
 
-def _read(data: TensorData | SparseData) -> np.ndarray:
-    """The array, not kept by `data` unless it has it already: all weights together may not fit into memory."""
+def stored_value(data: TensorData | SparseData) -> np.ndarray:
+    """The array, not kept by `data` unless it has it already: all weights together may not fit into memory.
+
+    Raises
+    ------
+    DataError: as `TensorData.read`.
+    """
     if isinstance(data, SparseData) or data.problem or data._array is not None:
         return data.array()
     return data.read()

@@ -31,6 +31,7 @@ class ChangeRow:
     after: str = ""
     item: Node | Tensor | None = None
     other: Node | Tensor | None = None
+    values: WeightPair | None = None  # that can be looked at side by side
 
     @property
     def name(self) -> str:
@@ -78,7 +79,7 @@ def _weight(pair: WeightPair) -> Iterator[ChangeRow]:
     for change in pair.changes:
         yield ChangeRow("weights", change.what, change.before, change.after, pair.after, pair.before)
     if pair.difference is not None and not pair.difference.equal:
-        yield ChangeRow("weights", "values", "", pair.difference.in_words(), pair.after, pair.before)
+        yield ChangeRow("weights", "values", "", pair.difference.in_words(), pair.after, pair.before, pair)
 
 
 def _square(row: ChangeRow) -> QColor | None:

@@ -6,15 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout
 
 from engine.diff import ModelDiff
 from engine.graph.ir import Node, Tensor
 from gui.document import Document
+from gui.errors import explain
+from gui.jobs import Job
 from gui.models.changes import COLUMNS, KINDS, ChangeRow, change_rows
+from gui.running.judging import AgreementRow
 from gui.table_pane import TablePane
 from gui.text import one_line, plural
+from gui.weight_values import weight_row
+from gui.widgets.run.pair import PairView
 
 ALL = "All differences"
 
@@ -29,6 +34,18 @@ class ChangesPane(TablePane):
         self.kind.currentIndexChanged.connect(self.apply_filter)
         self.top.insertWidget(0, self.kind)
         self.view.set_widths(14, 40, 20, 28, 28, stretch=4)
+        self.pair = PairView(document.jobs)
+        self.pair.set_titles("this model", "the other")
+        self.pair.hide()
+        self._reading: Job | None = None
+        both = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.replaceWidget(self.view, both)
+        both.addWidget(self.view)
+        both.addWidget(self.pair)
+        both.setSizes([100, 100])
+        self.view.selectionModel().currentRowChanged.connect(self._show_pair)
         document.differ.changed.connect(self._show)
         self._show()
 
@@ -48,6 +65,30 @@ class ChangesPane(TablePane):
     def accepts(self, row: ChangeRow) -> bool:
         chosen = self.kind.currentData()
         return not chosen or row.kind == chosen
+
+    @Slot()
+    def _show_pair(self) -> None:
+        """Show the two values of a weight beside the table, if one is current."""
+        row = self.view.current_row()
+        values = row.values if isinstance(row, ChangeRow) else None
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+        self.pair.setVisible(values is not None)
+        self.pair.set_row(None)
+        if values is not None:
+            self.pair.note.setText("Reading values…")
+            self._reading = self.document.jobs.start(
+                lambda _task, pair=values: weight_row(pair), self._pair_read, self._pair_failed
+            )
+
+    def _pair_read(self, row: AgreementRow) -> None:
+        self._reading = None
+        self.pair.set_row(row)
+
+    def _pair_failed(self, error: Exception) -> None:
+        self._reading = None
+        self.pair.note.setText(explain(error))
 
     @Slot()
     def _show(self) -> None:

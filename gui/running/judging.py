@@ -42,7 +42,7 @@ class AgreementRow:
     """A tensor of the run beside that of the reference.
 
     `place` is its node's in the run order, -1 where none computes it; `nan` and `inf` count in the run's value; `note`
-    says what else explains a difference.
+    says what else explains a difference, `words` how far both are apart where agreement is not asked for.
     """
 
     tensor: Tensor
@@ -54,6 +54,7 @@ class AgreementRow:
     nan: int = 0
     inf: int = 0
     note: str = ""
+    words: str = ""
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 import resources
+from gui import weight_values
 from gui.canvas.groups import Group
 from gui.canvas.palette import CHANGE_COLORS
 from gui.changes import GAP
@@ -171,3 +172,36 @@ def test_a_closed_module_shows_that_it_holds_changes(
     }  # fmt: skip
     assert colors["stem"] == CHANGE_COLORS[GAP]
     assert colors["layer1"] == canvas.colors.quiet
+
+
+def test_a_weight_is_shown_beside_the_other_models(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the first element differs, by what the fixture added; the table goes there."""
+    open_model(edited)
+    pane = compare(qtbot, window, SAMPLE, monkeypatch)
+    assert not pane.pair.isVisible()
+    place = next(i for i, row in enumerate(pane.model.shown) if row.kind == "weights")
+    pane.view.setCurrentIndex(pane.model.index(place, 1))
+    qtbot.waitUntil(lambda: bool(pane.pair.histogram.counts.size), timeout=20_000)
+    assert pane.pair.isVisible()
+    assert pane.pair.note.text().startswith("fc.weight · float32 10×48 · 1 of 480 elements differ, by 0.5 at most")
+    assert pane.pair.histogram.counts[-1] == 1
+    assert pane.pair.histogram.counts.sum() == 480
+    difference = pane.pair.pictures.pictures[2].image.image
+    assert difference[0, 0] == pytest.approx(0.5)
+    assert np.count_nonzero(difference) == 1
+    removed = next(i for i, row in enumerate(pane.model.shown) if row.kind == "removed")
+    pane.view.setCurrentIndex(pane.model.index(removed, 1))
+    assert not pane.pair.isVisible()
+
+
+def test_a_weight_that_is_too_large_to_show_says_so(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weight_values, "MAX_BYTES", 1000)
+    open_model(edited)
+    pane = compare(qtbot, window, SAMPLE, monkeypatch)
+    place = next(i for i, row in enumerate(pane.model.shown) if row.kind == "weights")
+    pane.view.setCurrentIndex(pane.model.index(place, 1))
+    qtbot.waitUntil(lambda: "too much to show" in pane.pair.note.text(), timeout=20_000)

@@ -1,4 +1,4 @@
-"""One tensor of a run beside the expected one: values, pictures, and the histogram of their differences."""
+"""One tensor beside the expected one, or a weight beside another model's: values, pictures, spread of differences."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -79,6 +79,7 @@ class PairView(QWidget):
         """What the two sides are called."""
         self.tables.set_titles(actual, expected)
         self.pictures.set_titles(actual, expected)
+        self.histogram.set_titles(actual, expected)
 
     def set_row(self, row: AgreementRow | None) -> None:
         """Show a tensor, at its worst element; None shows nothing."""
@@ -183,7 +184,7 @@ def _words(row: AgreementRow | None) -> str:
     parts = [row.name]
     if isinstance(row.actual, np.ndarray):
         parts.append(f"{row.actual.dtype} {shape_text(row.actual.shape)}")
-    parts += filter(None, (agreement.words, agreement.reason, row.note))
+    parts += filter(None, (row.words or agreement.words, "" if row.words else agreement.reason, row.note))
     if agreement.worst is not None and agreement.max_abs:
         parts.append(f"worst at {list(agreement.worst)}")
     if not row.finite:

@@ -96,10 +96,14 @@ class DifferencePlot(Plot):
         super().__init__("Histogram of the differences")
         self._bars = pyqtgraph.BarGraphItem(x0=[], x1=[], height=[])
         self.addItem(self._bars)
-        self.getAxis("bottom").setLabel("run − expected")
+        self.set_titles("run", "expected")
         self.getAxis("left").setLabel("elements")
         self.counts = np.zeros(0, np.int64)
         on_theme(self._set_theme)
+
+    def set_titles(self, actual: str, expected: str) -> None:
+        """What the two sides are called."""
+        self.getAxis("bottom").setLabel(f"{actual} − {expected}")
 
     def set_spread(self, spread: Spread) -> None:
         """Show the differences of a tensor."""
