@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Slot
+from PySide6.QtCore import QEvent
 from PySide6.QtGui import QFileOpenEvent, QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -16,6 +16,7 @@ from gui.interrupt import Interrupt
 from gui.main_window import MainWindow
 from gui.settings import Settings
 from gui.theme import ThemeManager
+from gui.windows import Windows
 
 # Threads that compute hold the interpreter for 5 ms at a time by default, which makes a moving picture stutter.
 SWITCH_INTERVAL = 0.0005
@@ -24,7 +25,7 @@ COLLECT_AFTER = (20_000, 20, 50)
 
 
 class Application(QApplication):
-    """Keeps the windows and opens files that the desktop hands over."""
+    """The settings, the theme, the windows, and what catches errors; opens files that the desktop hands over."""
 
     def __init__(self, argv: Sequence[str]) -> None:
         super().__init__(list(argv))
@@ -32,44 +33,18 @@ class Application(QApplication):
         self.setApplicationName("OInfer")
         self.setDesktopFileName("oinfer")
         self.setWindowIcon(QIcon(str(resources.path(resources.APP_ICON))))
-        self.windows: list[MainWindow] = []
         self.settings = Settings()
         self.themes = ThemeManager(self, self.settings.theme)
         self.reporter = ErrorReporter(self)
+        self.windows = Windows(self.settings, self)
 
-    @Slot(str)
     def new_window(self, path: str = "") -> MainWindow:
         """Open a window, with the model at `path` if one is given."""
-        window = MainWindow(self.settings)
-        window.window_wanted.connect(self.new_window)
-        window.closed.connect(self._window_closed)
-        self.windows.append(window)
-        if self.windows[:-1]:
-            last = self.windows[-2]
-            window.move(last.x() + 32, last.y() + 32)
-        window.show()
-        if path:
-            window.document.open(path)
-        return window
-
-    def open_file(self, path: str) -> None:
-        """Open a file in an empty window if there is one, else in a new one."""
-        empty = next((w for w in self.windows if w.document.model is None and not w.document.busy), None)
-        if empty is not None:
-            empty.document.open(path)
-        else:
-            self.new_window(path)
-
-    @Slot()
-    def _window_closed(self) -> None:
-        window = self.sender()
-        if isinstance(window, MainWindow) and window in self.windows:
-            self.windows.remove(window)
-            window.deleteLater()
+        return self.windows.new_window(path)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QFileOpenEvent):
-            self.open_file(event.file())
+            self.windows.open_file(event.file())
             return True
         return super().event(event)
 

@@ -32,12 +32,20 @@ def go_to_change(window: MainWindow, direction: int) -> None:
     window.canvas.say(changes.words(place))
 
 
+def show_other(window: MainWindow, beside: bool = False) -> None:
+    """Show the other model in a window of its own, at what is selected."""
+    window.document.differ.show_other(window.document.selection, beside)
+
+
 COMPARE_COMMANDS = (
     Command("compare_with", "File", "Compare &With…", compare_dialog, ["Ctrl+D"], has_model),
+    Command("side_by_side", "File", "Show Both Side by Side", lambda w: show_other(w, beside=True), ["Ctrl+Alt+D"],
+            _is_compared),
     Command("end_comparison", "File", "End Comparison", lambda w: w.document.differ.end(), enabled=_is_compared),
-)
+)  # fmt: skip
 
 CHANGE_COMMANDS = (
     Command("next_change", "Go", "Next Change", lambda w: go_to_change(w, 1), ["F7"], _is_compared, separated=True),
     Command("previous_change", "Go", "Previous Change", lambda w: go_to_change(w, -1), ["Shift+F7"], _is_compared),
-)
+    Command("show_other", "Go", "Selection in the &Other Model", show_other, ["Ctrl+F7"], _is_compared),
+)  # fmt: skip

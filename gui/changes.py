@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from engine.diff import ModelDiff
 from engine.graph.ir import Graph, Model, Node, Tensor
+from gui.index import ModelIndex
 
 ADDED, CHANGED, WEIGHTS, GAP, INSIDE = "Only here", "Changed", "Other weights", "Removed here", "Changes inside"
 RANK = (ADDED, CHANGED, WEIGHTS, GAP, INSIDE)
@@ -31,13 +32,17 @@ class Changes:
         The counterpart in the model shown of each node of the other.
     gaps
         Nodes of the other model that are gone, by the node beside which they stood.
+    index
+        The names of the other model.
     """
 
     found: ModelDiff
+    index: ModelIndex
     kind: dict[Node, str] = field(default_factory=dict)
     places: list[Node] = field(default_factory=list)
     twin: dict[Node, Node] = field(default_factory=dict)
     gaps: dict[Node, list[Node]] = field(default_factory=dict)
+    _origin: dict[Node, Node] = field(default_factory=dict)
     _before: dict[Node, Node] = field(default_factory=dict)
     _behind: dict[Node, Node] = field(default_factory=dict)
     _number: dict[Node, int] = field(default_factory=dict)
@@ -46,7 +51,8 @@ class Changes:
     @classmethod
     def of(cls, found: ModelDiff) -> Changes:
         """Gather what a comparison found."""
-        changes = cls(found, twin={pair.before: pair.after for pair in found.pairs})
+        changes = cls(found, ModelIndex.of(found.before), twin={pair.before: pair.after for pair in found.pairs})
+        changes._origin = {pair.after: pair.before for pair in found.pairs}
         changes._find_gaps()
         for kind, nodes in (
             (GAP, changes.gaps), (WEIGHTS, _readers(found)), (CHANGED, [pair.after for pair in found.changed]),
@@ -90,6 +96,20 @@ class Changes:
         """The counterpart of a node of the other model, else what stands where it stood, or around it."""
         place = self.twin.get(node) or self._before.get(node) or self._behind.get(node)
         return place or (self.nearest(node.graph.owner) if node.graph.owner is not None else None)
+
+    def counterpart(self, item: Node | Tensor) -> Node | Tensor | None:
+        """What an item of either model is in the other one; None where that has none."""
+        if isinstance(item, Node):
+            return self.twin.get(item) or self._origin.get(item)
+        if item.producer is not None:
+            node = self.counterpart(item.producer)
+            outputs = node.outputs if isinstance(node, Node) else []
+            return outputs[item.producer_slot] if item.producer_slot < len(outputs) else None
+        for node, slot in item.consumers:  # an input or a constant, at the same slot of the same reader
+            other = self.counterpart(node)
+            if isinstance(other, Node) and slot < len(other.inputs) and other.inputs[slot] is not None:
+                return other.inputs[slot]
+        return None
 
     def step(self, item: Node | Tensor | None, direction: int) -> Node | None:
         """The next (1) or previous (-1) place from an item on, beginning again at the end; None where there is none."""

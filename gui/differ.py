@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.diff import ModelDiff, diff
-from engine.graph.ir import Model
+from engine.graph.ir import Model, Node, Tensor
 from engine.opening import open_model
 from gui.changes import Changes
 from gui.errors import explain
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 class Differ(QObject):
     """Opens another model and compares it, in a job; `changed()` says that `changes` are others, or None.
 
-    The other model is what was before, the document's what is after. `other_wanted(node)` asks for a window on the
-    other model, at one of its nodes.
+    The other model is what was before, the document's what is after. `other_wanted(item, beside)` asks for a
+    window on the other model, at one of its nodes or tensors, beside this one if so wanted.
     """
 
     changed = Signal()
-    other_wanted = Signal(object)
+    other_wanted = Signal(object, bool)
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -57,6 +57,17 @@ class Differ(QObject):
     def found(self) -> ModelDiff | None:
         """All that differs."""
         return self.changes.found if self.changes is not None else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a comparison is under way."""
+        return self._job is not None
+
+    def show_other(self, item: Node | Tensor | None, beside: bool = False) -> None:
+        """Ask for the other model at the counterpart of an item, or at an item of its own; None for none of them."""
+        if self.changes is not None:
+            there = item is not None and item.graph.outermost is self.changes.found.before.graph
+            self.other_wanted.emit(item if there or item is None else self.changes.counterpart(item), beside)
 
     def end(self) -> None:
         """Forget the other model."""

@@ -105,6 +105,12 @@ def arrange(window: QMainWindow, docks: dict[str, QDockWidget]) -> None:
     refresh_titles(docks)
 
 
+def set_corners(window: QMainWindow, narrow: bool = False) -> None:
+    """Let the panes at the sides reach down to the border; in a narrow window, those at the bottom take its width."""
+    window.setCorner(Qt.Corner.BottomLeftCorner, BOTTOM if narrow else LEFT)
+    window.setCorner(Qt.Corner.BottomRightCorner, BOTTOM if narrow else RIGHT)
+
+
 def refresh_titles(docks: dict[str, QDockWidget]) -> None:
     """Bring the title bars in line with how the docks stand now."""
     for dock in docks.values():

@@ -276,11 +276,7 @@ def _load(path: str, allow_external: bool, task: Task) -> tuple[Model, ModelInde
 
 def _find_again(place: Place, index: ModelIndex) -> tuple[Graph | None, Item]:
     """The same place in a model that was read anew, by name."""
-    item: Item = None
-    if isinstance(place.item, Node):
-        item = index.nodes.get(place.item.qualified_name)
-    elif isinstance(place.item, Tensor):
-        item = index.tensors.get(place.item.qualified_name)
+    item = index.like(place.item) if place.item is not None else None
     if item is not None:
         return item.graph, item
     return (index.graphs.get(place.graph.prefix) if place.graph else None), None

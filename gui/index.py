@@ -64,6 +64,11 @@ class ModelIndex:
         if data.dtype.kind == "float" or (data.dtype.kind in ("int", "uint") and data.dtype.bits <= 8):
             self.parameters += data.size
 
+    def like(self, item: Node | Tensor) -> Node | Tensor | None:
+        """The node or tensor of the same name as one of another model."""
+        known: dict[str, Node] | dict[str, Tensor] = self.nodes if isinstance(item, Node) else self.tensors
+        return known.get(item.qualified_name)
+
     @property
     def node_count(self) -> int:
         return len(self.nodes)

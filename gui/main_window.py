@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QMainWindow,
+    QSizePolicy,
     QStackedWidget,
     QTabWidget,
     QVBoxLayout,
@@ -32,7 +33,7 @@ from gui import actions, attachment_commands
 from gui.attachment.forms import looks_attached
 from gui.canvas_bookmarks import CanvasBookmarks
 from gui.canvas_view import CanvasView
-from gui.docks import LEFT, RIGHT, add_docks, arrange, refresh_titles
+from gui.docks import add_docks, arrange, refresh_titles, set_corners
 from gui.document import Document
 from gui.netron import Netron
 from gui.pane_focus import PaneFocus
@@ -81,8 +82,7 @@ class MainWindow(QMainWindow):
             | QMainWindow.DockOption.GroupedDragging
         )
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        self.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
-        self.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
+        set_corners(self)
         self.message = MessageBar()
         self.canvas = CanvasView(self.document)
         self.marks = CanvasBookmarks(self.document, self.canvas)
@@ -184,6 +184,7 @@ class MainWindow(QMainWindow):
         self.settings.add_recent(path)
         self.settings.folder = str(Path(path).absolute().parent)
         self._pages.setCurrentWidget(self.canvas)
+        self.empty.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # needs no room any more
         if self._watcher.files():
             self._watcher.removePaths(self._watcher.files())
         self._watcher.addPath(path)
@@ -367,6 +368,7 @@ class MainWindow(QMainWindow):
         arrange(self, self.docks)
         if not state.isEmpty():
             self.restoreState(state, STATE_VERSION)
+            set_corners(self)
             refresh_titles(self.docks)
         self.empty.set_recent(self.settings.recent)
 

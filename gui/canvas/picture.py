@@ -98,7 +98,7 @@ class GraphPicture(QWidget):
         hold
             What shall stay in its place on the screen, for another drawing of the same graph.
         """
-        place = self._held(hold)
+        place = self.place_of(hold)
         self._scene = scene
         self._emphasis, self._selected, self._opened, self._lit = Emphasis(), None, False, None
         if scene is None or layout is None:
@@ -113,23 +113,23 @@ class GraphPicture(QWidget):
         if place is None or not self._hold(hold, place):
             self._open_view()
 
-    def _held(self, item: object) -> QPointF | None:
-        """Where the header of an item is on the screen."""
+    def place_of(self, item: object) -> QPointF | None:
+        """Where the middle of an item's header is, in px of the widget; None if it is not shown."""
         boxes = self._scene.locate(item) if self._scene and item is not None else []
         if not boxes:
             return None
         rect = self._box_rect(boxes[0])
         return QPointF(rect.center().x(), rect.top())
 
-    def _hold(self, item: object, place: QPointF) -> bool:
+    def _hold(self, item: object, place: QPointF, animated: bool = False) -> bool:
         """Move the view so that the header of an item is where it was; False if it is not shown."""
-        now = self._held(item)
+        now = self.place_of(item)
         if now is None:
             return False
         self.view.dx += round(place.x() - now.x())
         self.view.dy += round(place.y() - now.y())
         self._opened = True
-        self._moved(animated=False)
+        self._moved(animated)
         return True
 
     def set_sizes(self, binder: Binder | None) -> None:
@@ -153,6 +153,11 @@ class GraphPicture(QWidget):
         if self._painter is not None and self._scene is not None and self._geometry is not None:
             marks = CopyMarks.of(self._scene, self._geometry, self._copies, self._measure) if self._copies else None
             self._painter.set_copies(marks)
+
+    def put(self, item: object, place: QPointF, scale: float) -> bool:
+        """Look at an item from a scale, with its header at a place of the widget; False if it is not shown."""
+        self.view.scale = scale
+        return self._hold(item, place, animated=True)
 
     def set_netron(self, on: bool) -> None:
         """Take Netron's colours of operators, and leave out the signs of their categories."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout
+from PySide6.QtWidgets import QComboBox, QSplitter, QToolButton, QVBoxLayout
 
 from engine.diff import ModelDiff
 from engine.graph.ir import Node, Tensor
@@ -33,6 +33,13 @@ class ChangesPane(TablePane):
         self.kind.setAccessibleName("Kind of difference")
         self.kind.currentIndexChanged.connect(self.apply_filter)
         self.top.insertWidget(0, self.kind)
+        self.there = QToolButton(text="Show There", toolTip="Show this in a window of the other model (Ctrl+F7)")
+        self.beside = QToolButton(text="Side by Side", toolTip="Show both models, linked (Ctrl+Alt+D)")
+        self.there.clicked.connect(self._show_there)
+        self.beside.clicked.connect(lambda: document.differ.show_other(document.selection, beside=True))
+        for button in (self.there, self.beside):
+            self.top.addWidget(button)
+        self.summary.setMinimumWidth(40)  # the whole text would keep the window from being narrow
         self.view.set_widths(14, 40, 20, 28, 28, stretch=4)
         self.pair = PairView(document.jobs)
         self.pair.set_titles("this model", "the other")
@@ -82,6 +89,13 @@ class ChangesPane(TablePane):
                 lambda _task, pair=values: weight_row(pair), self._pair_read, self._pair_failed
             )
 
+    @Slot()
+    def _show_there(self) -> None:
+        """Show what the current row is about, or what is selected, in the other model."""
+        row = self.view.current_row()
+        item = (row.other or row.item) if isinstance(row, ChangeRow) else self.document.selection
+        self.document.differ.show_other(item)
+
     def _pair_read(self, row: AgreementRow) -> None:
         self._reading = None
         self.pair.set_row(row)
@@ -102,6 +116,8 @@ class ChangesPane(TablePane):
             if counts[kind]:
                 self.kind.addItem(f"{title} ({counts[kind]:,})", kind)
         self.kind.blockSignals(False)
+        for button in (self.there, self.beside):
+            button.setEnabled(changes is not None)
         self.set_rows(rows)
         self.apply_filter()
         self.summary.setText(_summary(self.document.differ.found))

@@ -1,0 +1,134 @@
+"""Two windows on two models that have been compared: what is selected in one is selected in the other, and looked at
+from as near.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QRect, QTimer, Slot
+
+from engine.graph.ir import Node, Tensor
+from gui.docks import set_corners
+from gui.main_window import MainWindow
+
+_INPUT = (QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.KeyPress, QEvent.Type.NativeGesture)
+
+
+class SideBySide(QObject):
+    """Links the window of a model that is compared with another to a window on that other one.
+
+    The window that the user works in leads, the other one follows. It ends with either window, and with the comparison.
+    """
+
+    def __init__(self, shown: MainWindow, other: MainWindow) -> None:
+        super().__init__(shown)
+        self.shown, self.other = shown, other
+        self._leader = shown
+        self._following = False
+        self._ended = False  # signals may still come until this object is deleted
+        shown.document.selection_changed.connect(self._selected_in_shown)
+        other.document.selection_changed.connect(self._selected_in_other)
+        for window in (shown, other):
+            window.canvas.view_changed.connect(self.follow)
+            window.canvas.drawn.connect(self.follow)
+            window.canvas.canvas.installEventFilter(self)
+        other.document.model_changed.connect(self._compare_back)
+        shown.closed.connect(self.end)
+        other.closed.connect(self.end)
+        shown.document.differ.changed.connect(self._comparison_changed)
+        self._compare_back()
+        self.follow()
+
+    @Slot()
+    def end(self) -> None:
+        """Let each window be by itself again."""
+        self._ended = True
+        for window in (self.shown, self.other):
+            set_corners(window)
+        self.setParent(None)
+        self.deleteLater()
+
+    @Slot()
+    def _comparison_changed(self) -> None:
+        QTimer.singleShot(0, self, self._end_without_comparison)  # a model that is read anew is compared again
+
+    @Slot()
+    def _end_without_comparison(self) -> None:
+        differ = self.shown.document.differ
+        if differ.changes is None and not differ.busy:
+            self.end()
+        else:
+            self.follow()
+
+    @Slot()
+    def _compare_back(self) -> None:
+        """Colour the other window by the same comparison, seen from its side."""
+        document, path = self.other.document, self.shown.document.path
+        if path and not self._ended and document.model is not None and document.differ.path != path:
+            document.differ.compare_with(path)
+
+    # Who leads
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Whose canvas is used leads."""
+        if event.type() in _INPUT:
+            self._leader = self.shown if watched is self.shown.canvas.canvas else self.other
+        return False
+
+    @Slot()
+    def _selected_in_shown(self) -> None:
+        self._selected(self.shown)
+
+    @Slot()
+    def _selected_in_other(self) -> None:
+        self._selected(self.other)
+
+    def _selected(self, window: MainWindow) -> None:
+        if window.isActiveWindow() and window.document.selection is not None and not self._following:
+            self._leader = window
+        self.follow()
+
+    # Following
+
+    @Slot()
+    def follow(self) -> None:
+        """Select in the other window what is selected in the leading one, and look at it from as near."""
+        first, second = self._leader, self.other if self._leader is self.shown else self.shown
+        item = first.document.selection
+        free = not self._following and not self._ended
+        twin = self._counterpart(item) if item is not None and free else None
+        if item is None or twin is None:
+            return
+        self._following = True
+        try:
+            second.document.select(twin)
+            place = first.canvas.canvas.place_of(item)
+            if place is not None:
+                second.canvas.canvas.put(twin, place, first.canvas.scale)
+        finally:
+            self._following = False
+
+    def _counterpart(self, item: Node | Tensor) -> Node | Tensor | None:
+        """What an item of one window is in the other one, which has read its file by itself."""
+        changes, index = self.shown.document.differ.changes, self.other.document.index
+        if changes is None or index is None:
+            return None
+        if self._leader is self.shown:
+            twin = changes.counterpart(item)
+            return index.like(twin) if twin is not None else None
+        own = changes.index.like(item)
+        return changes.counterpart(own) if own is not None else None
+
+
+def link(shown: MainWindow, other: MainWindow) -> None:
+    """Put two windows side by side and link them."""
+    for before in shown.findChildren(SideBySide):
+        before.end()
+    area = shown.screen().availableGeometry()
+    half = area.width() // 2
+    for window, x in ((shown, area.x()), (other, area.x() + half)):
+        set_corners(window, narrow=True)
+        window.showNormal()
+        frame = window.frameGeometry().size() - window.size()
+        window.setGeometry(QRect(x, area.y() + frame.height(), half - frame.width(), area.height() - frame.height()))
+        window.raise_()
+    SideBySide(shown, other)

@@ -1,0 +1,73 @@
+"""The windows, one for each model: made, found for files, put side by side."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, Slot
+
+from engine.graph.ir import Node, Tensor
+from gui.main_window import MainWindow
+from gui.settings import Settings
+from gui.side_by_side import link
+
+
+class Windows(QObject):
+    """All windows, in the order they were opened."""
+
+    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self.all: list[MainWindow] = []
+
+    @Slot(str)
+    def new_window(self, path: str = "") -> MainWindow:
+        """Open a window, with the model at `path` if one is given."""
+        window = MainWindow(self._settings)
+        window.window_wanted.connect(self.new_window)
+        window.closed.connect(self._window_closed)
+        window.document.differ.other_wanted.connect(self._show_other)
+        self.all.append(window)
+        if self.all[:-1]:
+            last = self.all[-2]
+            window.move(last.x() + 32, last.y() + 32)
+        window.show()
+        if path:
+            window.document.open(path)
+        return window
+
+    def open_file(self, path: str) -> None:
+        """Open a file in an empty window if there is one, else in a new one."""
+        empty = next((w for w in self.all if w.document.model is None and not w.document.busy), None)
+        if empty is not None:
+            empty.document.open(path)
+        else:
+            self.new_window(path)
+
+    @Slot(object, bool)
+    def _show_other(self, item: Node | Tensor | None, beside: bool) -> None:
+        """Show the model that a window's one is compared with: at an item of it, and side by side if so wanted."""
+        window = next(w for w in self.all if w.document.differ is self.sender())
+        path = window.document.differ.path
+        other = next((w for w in self.all if w.document.path == path and w is not window), None)
+        other = other or self.new_window(path)
+        document = other.document
+
+        def go() -> None:
+            if item is not None and document.index is not None:
+                document.select(document.index.like(item))
+
+        if document.index is not None:
+            go()
+        else:
+            document.model_changed.connect(go, Qt.ConnectionType.SingleShotConnection)
+        if beside:
+            link(window, other)
+        else:
+            other.raise_()
+            other.activateWindow()
+
+    @Slot()
+    def _window_closed(self) -> None:
+        window = self.sender()
+        if isinstance(window, MainWindow) and window in self.all:
+            self.all.remove(window)
+            window.deleteLater()
