@@ -10,9 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Before anything imports Qt. A display is used only where the caller asked for one.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+# The same examples every time, at whatever speed: a test fails by a change, not by chance. `make fuzz` looks further.
+settings.register_profile("oinfer", derandomize=True, deadline=None, database=None,
+                          suppress_health_check=[HealthCheck.too_slow])  # fmt: skip
+settings.load_profile("oinfer")
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 

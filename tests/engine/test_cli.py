@@ -326,7 +326,7 @@ def test_render_writes_a_picture(affine: Path, tmp_path: Path, ending: str) -> N
 def call(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command line in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "engine", *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, timeout=100,
+        [sys.executable, "-m", "engine", *map(str, arguments)], cwd=ROOT, capture_output=True, text=True,
         env={**os.environ, **environment},
     )  # fmt: skip
 
@@ -339,14 +339,14 @@ for arguments in (["inspect"], ["check"], ["run"], ["compare", "--repeat", "1"])
     assert main([*arguments, sys.argv[1]]) == 0
 sys.exit(any(name.split(".")[0] in ("PySide6", "shiboken6", "gui", "pyqtgraph") for name in sys.modules))
 """
-    done = subprocess.run([sys.executable, "-c", code, affine], cwd=ROOT, capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", code, affine], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_reader_that_leaves_is_no_error(affine: Path) -> None:
     done = subprocess.run(
         f"'{sys.executable}' -m engine inspect '{affine}' --json | head -n 1", shell=True, cwd=ROOT,
-        capture_output=True, text=True, timeout=100,
+        capture_output=True, text=True,
     )  # fmt: skip
     assert done.stdout == "{\n"
     assert done.stderr == ""
@@ -370,7 +370,7 @@ def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
                 if "engine.cli.inputs" in line:  # loaded by the command itself: from here on Ctrl+C is its matter
                     break
             process.send_signal(signal.SIGINT)
-            _, told = process.communicate(timeout=60)
+            _, told = process.communicate()
         finally:
             process.kill()
     assert process.returncode == 130, told
@@ -425,5 +425,5 @@ def test_help_keeps_the_names_of_providers(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_a_closed_output_is_no_fault(options: list[str]) -> None:
     command = f'exec "{sys.executable}" -m engine inspect "{SAMPLE}" {" ".join(options)} >&-'
-    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -15,16 +15,16 @@ RUN = Path(__file__).parent / "run.py"
 
 def fuzz(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, str(RUN), "--workers", "1", *options], capture_output=True, text=True,
-                          timeout=110, env={**os.environ, **environment})  # fmt: skip
+                          env={**os.environ, **environment})  # fmt: skip
 
 
 @pytest.mark.slow
 def test_no_mutant_of_a_fixed_seed_is_a_fault(shared: Path) -> None:
-    done = fuzz("--seed", "tests", "--start", "0", "--count", "600", "--seconds", "90")
+    done = fuzz("--seed", "tests", "--start", "0", "--count", "600")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     counted = re.search(r"([\d,]+) mutants .*: ([\d,]+) opened, ([\d,]+) refused", done.stdout)
     assert counted is not None
-    assert int(counted[1].replace(",", "")) > 200
+    assert int(counted[1]) == 600
 
 
 @pytest.mark.parametrize(

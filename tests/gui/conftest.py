@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.main_window import MainWindow
 from gui.settings import Settings
 
 Opener = Callable[[str | Path], None]
+
+PATIENCE = 60_000
+"""Milliseconds to wait for what should happen. Waiting ends with the event, so only a test that fails takes so long."""
+
+
+class PatientBot(QtBot):
+    """Waits long enough for a slow machine with much else to do; tests name no times of their own."""
+
+    waitSignal = partialmethod(QtBot.waitSignal, timeout=PATIENCE)
+    waitUntil = partialmethod(QtBot.waitUntil, timeout=PATIENCE)
+    waitActive = partialmethod(QtBot.waitActive, timeout=PATIENCE)
+    waitExposed = partialmethod(QtBot.waitExposed, timeout=PATIENCE)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """The one of pytest-qt, with patience."""
+    return PatientBot(request)
 
 
 @pytest.fixture
@@ -23,14 +43,14 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def window(qtbot: QtBot, settings: Settings) -> Iterator[MainWindow]:
-    """The real main window, shown and active."""
+    """The real main window, shown and active; closing it must end every job."""
     window = MainWindow(settings)
     with qtbot.waitActive(window):
         window.show()
         window.activateWindow()
     yield window
     window.close()
-    assert window.document.jobs.idle, "closing the window left a job running"
+    qtbot.waitUntil(lambda: window.document.jobs.idle)
     window.deleteLater()
 
 
@@ -39,8 +59,8 @@ def open_model(qtbot: QtBot, window: MainWindow) -> Opener:
     """Opens a model and waits until its graph is on the canvas and nothing is under way."""
 
     def open_and_wait(path: str | Path) -> None:
-        with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+        with qtbot.waitSignal(window.canvas.drawn):
             window.document.open(path)
-        qtbot.waitUntil(lambda: not window.document.busy, timeout=20_000)
+        qtbot.waitUntil(lambda: not window.document.busy)
 
     return open_and_wait

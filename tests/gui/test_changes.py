@@ -51,7 +51,7 @@ def pane_of(window: MainWindow) -> ChangesPane:
 
 def compare(qtbot: QtBot, window: MainWindow, path: Path, monkeypatch: pytest.MonkeyPatch) -> ChangesPane:
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
-    with qtbot.waitSignal(window.document.differ.changed, timeout=20_000):
+    with qtbot.waitSignal(window.document.differ.changed):
         qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     return pane_of(window)
 
@@ -121,7 +121,7 @@ def test_reloading_compares_again(
     pane = compare(qtbot, window, edited, monkeypatch)
     first = window.document.differ.found
     window.document.reload()
-    qtbot.waitUntil(lambda: window.document.differ.found not in (None, first), timeout=20_000)
+    qtbot.waitUntil(lambda: window.document.differ.found not in (None, first))
     assert window.document.differ.found.after is window.document.model
     assert len(pane.model.rows) == 2
 
@@ -163,7 +163,7 @@ def test_a_closed_module_shows_that_it_holds_changes(
 ) -> None:
     open_model(edited)
     compare(qtbot, window, SAMPLE, monkeypatch)
-    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+    with qtbot.waitSignal(window.canvas.drawn):
         window.canvas.set_grouped(True)
     canvas = window.canvas.canvas
     colors = {

@@ -61,14 +61,14 @@ def run(qtbot: QtBot, window: MainWindow, pane: ComparePane) -> None:
     run_pane: RunPane = window.docks["run"].widget()
     run_pane.warmup.setValue(0)
     run_pane.repeat.setValue(1)
-    with qtbot.waitSignal(pane.judged, timeout=30_000):
+    with qtbot.waitSignal(pane.judged):
         window.document.run_requested.emit()
     window.docks["compare"].raise_()
     qtbot.waitUntil(lambda: not window.document.busy)
 
 
 def judged(qtbot: QtBot, pane: ComparePane, act: Callable[[], object]) -> None:
-    with qtbot.waitSignal(pane.judged, timeout=20_000):
+    with qtbot.waitSignal(pane.judged):
         act()
 
 

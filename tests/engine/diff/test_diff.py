@@ -232,7 +232,7 @@ def dags(draw: st.DrawFn) -> list[NodeProto]:
 
 
 @given(dags(), st.randoms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_renamed_and_shuffled_graphs_are_the_same(nodes: list[NodeProto], random: object) -> None:
     order = list(range(len(nodes)))
     random.shuffle(order)  # type: ignore[attr-defined]
@@ -247,7 +247,7 @@ def test_renamed_and_shuffled_graphs_are_the_same(nodes: list[NodeProto], random
 
 
 @given(dags(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_one_more_node_is_one_addition(nodes: list[NodeProto], data: st.DataObject) -> None:
     """A node put onto one input of another is found as the only difference, whatever the names."""
     at = data.draw(st.integers(0, len(nodes) - 1))

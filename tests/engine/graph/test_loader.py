@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from engine import export, load, load_model_proto
 from engine.errors import DataError, ModelFormatError
 from engine.graph.ir import Model, Tensor, ValueSource
+from tests.counting import calls
 
 
 def value(name: str, dtype: int = TensorProto.FLOAT, shape: object = ()) -> onnx.ValueInfoProto:
@@ -339,9 +339,9 @@ def test_dims_that_no_array_can_have_are_refused(dims: list[int], tmp_path: Path
 
 
 class TestBombs:
-    """What a small file can ask for costs time in proportion to the file, however it is tangled."""
+    """What a small file can ask for costs calls in proportion to the file, however it is tangled."""
 
-    COUNT = 10_000
+    COUNT = 5_000
 
     def relus(self, reads: str, writes: str, domain: str = "") -> list[onnx.NodeProto]:
         domains = (domain.format(i) for i in range(self.COUNT))
@@ -368,10 +368,9 @@ class TestBombs:
             "loops": lambda: self.relus("y{}", "y{}"),
         }[kind]()
         proto = helper.make_model(helper.make_graph(nodes, "g", [value("x")], [value("x")]))
-        start = time.process_time()
-        model = load_model_proto(proto)
-        assert time.process_time() - start < 5
-        assert code is None or code in codes(model)
+        models: list[Model] = []
+        assert calls(lambda: models.append(load_model_proto(proto))) < 300 * self.COUNT  # 57 to 166 a node
+        assert code is None or code in codes(models[0])
 
 
 def test_a_model_written_anew_while_open_is_refused_or_still_read(tmp_path: Path) -> None:
@@ -432,9 +431,8 @@ class TestFunctions:
         return helper.make_model(graph, functions=functions, opset_imports=imports)
 
     def test_a_function_bomb_is_counted_and_not_expanded(self) -> None:
-        start = time.perf_counter()
         model = load_model_proto(self.chain((), *(((f"f{i}", f"f{i}")) for i in range(26))))
-        assert time.perf_counter() - start < 5
+        assert sum(len(graph.nodes) for graph in model.graph.walk()) == 1
         assert codes(model) == ["function-too-large"]
         assert "268,435,453" in model.diagnostics[0].message  # s(0) = 1, s(i) = 2 s(i-1) + 3
 

@@ -167,7 +167,7 @@ def test_nesting_is_bounded() -> None:
     assert "nested deeper" in fault.reason
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(position=st.integers(0, 10**6), byte=st.integers(0, 255))
 def test_scan_and_search_for_faults_agree_with_the_parser(position: int, byte: int) -> None:
     data = bytearray(model_with_weights_everywhere().SerializeToString())

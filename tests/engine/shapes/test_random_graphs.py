@@ -132,7 +132,7 @@ class Builder:
         return self.node("Unsqueeze", floats, self.ints(0, 1, 3))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.data(), st.lists(st.integers(1, 7), min_size=4, max_size=4))
 def test_what_is_inferred_is_what_runs(data: st.DataObject, sizes: list[int]) -> None:
     builder = Builder(data.draw)

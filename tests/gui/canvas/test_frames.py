@@ -56,7 +56,7 @@ def joined(data: LayoutInput, result: Layout, net: int) -> set[int]:
     return {box for box in leaves(data).tolist() if any(meets(line, box) for line in kept)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(framed())
 def test_boxes_stay_in_their_frames_and_lines_cross_borders(data: LayoutInput) -> None:
     result = layout(data)

@@ -88,7 +88,7 @@ def on(p: np.ndarray, s: np.ndarray) -> bool:
     return bool(np.hypot(*(q - t * d)) < 1.0)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(graphs(acyclic=True))
 def test_acyclic_graphs_are_drawn_right(data: LayoutInput) -> None:
     result = layout(data)
@@ -100,7 +100,7 @@ def test_acyclic_graphs_are_drawn_right(data: LayoutInput) -> None:
         assert set(data.target[data.net == net].tolist()) <= reached(data, result, net)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(graphs(acyclic=False))
 def test_graphs_with_cycles_are_drawn_too(data: LayoutInput) -> None:
     result = layout(data)

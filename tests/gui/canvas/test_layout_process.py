@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -56,10 +55,9 @@ def test_cancel_ends_the_process() -> None:
         asked += 1
         return asked > 2
 
-    started = time.perf_counter()
     with pytest.raises(LayoutCancelled):
         lay_out(chain(200_000), cancelled)
-    assert time.perf_counter() - started < 2.0
+    assert asked == 3
     assert not multiprocessing.active_children()
 
 
