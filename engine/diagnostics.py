@@ -88,14 +88,6 @@ def in_function(findings: Iterable[Diagnostic], function: str) -> list[Diagnosti
     return [replace(d, message=f"in the function {function!r}: {d.message}", node="", tensor="") for d in findings]
 
 
-def counted(count: int, noun: str) -> str:
-    """A number with its noun, such as ``1 node`` and ``2,000 nodes``; nouns that end in -y get -ies."""
-    if count == 1:
-        return f"1 {noun}"
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count:,} {plural}"
-
-
 _E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 CATALOGUE: dict[str, Rule] = {

@@ -9,6 +9,7 @@ from math import prod
 from engine.dims import Expr
 from engine.errors import CannotRunError
 from engine.graph.ir import Graph, Node, Tensor
+from engine.words import bytes_text
 
 
 def available_bytes() -> int:
@@ -125,13 +126,13 @@ def check_memory(estimate: MemoryEstimate, limit: int, keep_all: bool = True) ->
     largest = estimate.largest
     if estimate.nbytes <= limit or largest is None or largest.producer is None:
         return
-    free = f"{format_bytes(limit)} are free"
-    size = format_bytes(estimate.largest_bytes)
+    free = f"{bytes_text(limit)} are free"
+    size = bytes_text(estimate.largest_bytes)
     one = f"the node {largest.producer.name!r} would compute {largest.name!r} with {size}"
     if estimate.largest_bytes > limit:
         raise CannotRunError(f"{one}, and {free}: choose smaller dims")
     advice = "smaller dims or keep fewer tensors" if keep_all else "smaller dims"
-    raise CannotRunError(f"the run would take {format_bytes(estimate.nbytes)}, and {free} ({one}): choose {advice}")
+    raise CannotRunError(f"the run would take {bytes_text(estimate.nbytes)}, and {free} ({one}): choose {advice}")
 
 
 def needed_bytes(tensor: Tensor, bindings: Mapping[str, int]) -> int | None:
@@ -154,12 +155,3 @@ def needed_bytes(tensor: Tensor, bindings: Mapping[str, int]) -> int | None:
     return prod(sizes) * max(tensor.dtype.numpy.itemsize, 1)
 
 
-def format_bytes(count: float) -> str:
-    """A byte count as people read it: ``1.5 GiB``; counts that no machine has are only said to be huge."""
-    if count >= 1 << 60:
-        return "more than 1024 PiB"
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
-        if count < 1024 or unit == "PiB":
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
-        count /= 1024
-    raise AssertionError

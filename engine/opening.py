@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 
 from engine.checks import check_model
-from engine.diagnostics import Diagnostic, Severity, counted
+from engine.diagnostics import Diagnostic, Severity
 from engine.graph.ir import Model, Node
 from engine.graph.loader import load
 from engine.providers import provider_named
 from engine.providers.placement import Placer
 from engine.shapes.infer import infer_shapes
+from engine.words import counted
 
 Report = Callable[[str, int, int], None]
 

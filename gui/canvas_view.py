@@ -13,6 +13,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
+from engine.words import counted
 from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
 from gui.canvas.drawing import Drawing, Grouping, draw
 from gui.canvas.groups import Group
@@ -25,7 +26,7 @@ from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
 from gui.placement_menu import add_placement
-from gui.text import one_line, plural
+from gui.text import one_line
 from gui.theme import Theme, on_theme
 from gui.widgets.bars import Breadcrumb
 
@@ -259,7 +260,7 @@ class CanvasView(QWidget):
             except LayoutCancelled as error:
                 raise Cancelled from error
 
-        text = f"Laying out {plural(len(graph.nodes), 'node')}"
+        text = f"Laying out {counted(len(graph.nodes), 'node')}"
         self._job = self._document.start(text, work, self._arrived, self._failed)
         self._job.finished.connect(self._laid_out)
 

@@ -10,12 +10,13 @@ from PySide6.QtGui import QAction, QCloseEvent, QColor, QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Model, Node, Tensor
+from engine.words import counted
 from gui.document import Document
 from gui.fuzzy import best
 from gui.jobs import Job, Task
 from gui.models.order import category_color
 from gui.models.table import Column, Style, TableModel
-from gui.text import one_line, plural, shape_of_type
+from gui.text import one_line, shape_of_type
 from gui.widgets.table_view import TableView
 
 MOST = 60
@@ -145,7 +146,7 @@ def _places(model: Model | None) -> Iterable[tuple[str, Entry]]:
     for graph in graphs:
         if graph.owner is not None:
             name = graph.prefix.rstrip("/")
-            yield name.casefold(), Entry(graph, name, f"subgraph of {plural(len(graph.nodes), 'node')}")
+            yield name.casefold(), Entry(graph, name, f"subgraph of {counted(len(graph.nodes), 'node')}")
         for node in graph.nodes:
             yield f"{node.qualified_name} {node.op_type}".casefold(), Entry(node, node.qualified_name, node.op_type)
     for graph in graphs:

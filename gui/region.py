@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.export import export, region_of
 from engine.feeds import save_arrays
 from engine.graph.ir import Model, Node, Tensor
+from engine.words import counted
 from gui.tensor_values import to_numpy
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _value(tensor: Tensor, run: RunState) -> Any:
 def told(saved: SavedRegion) -> str:
     """What was saved, in words for the user."""
     name = Path(saved.path).name
-    count = f"{saved.nodes:,} node{'' if saved.nodes == 1 else 's'}"
+    count = counted(saved.nodes, "node")
     if not saved.values_path:
         return f"{name} holds {count}. Run the model first to save the region's inputs with it."
     values = Path(saved.values_path).name

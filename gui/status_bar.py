@@ -7,8 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QSizePolicy, QStatusBar
 
+from engine.words import bytes_text, counted
 from gui.document import Document
-from gui.text import bytes_text, count_text, one_line, plural
+from gui.text import count_text, one_line
 
 BUSY_DELAY_MS = 150  # shorter jobs don't flicker
 
@@ -53,7 +54,7 @@ class StatusBar(QStatusBar):
             f"IR {model.ir_version}",
             f"opset {opset}" if opset else "",
             one_line(f"{model.producer_name} {model.producer_version}", 40),
-            plural(index.node_count, "node"),
+            counted(index.node_count, "node"),
             f"{count_text(index.parameters)} parameters",
             bytes_text(index.nbytes),
         ]

@@ -69,18 +69,6 @@ def dtype_of_type(value_type: Type | None) -> str:
             return "?"
 
 
-def bytes_text(count: int) -> str:
-    """A size such as ``72 KiB``."""
-    if count < 1024:
-        return f"{count} B"
-    value, unit = float(count), "B"
-    for unit in ("KiB", "MiB", "GiB", "TiB"):  # noqa: B007 - the unit where it stops is used
-        value /= 1024
-        if value < 1024:
-            break
-    return f"{value:.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
-
-
 def count_text(count: int) -> str:
     """A number such as ``3.16 M``."""
     for limit, unit in ((10**9, "G"), (10**6, "M"), (10**4, "k")):
@@ -95,11 +83,6 @@ def ms_text(ms: float) -> str:
     if ms >= 100:
         return f"{ms:.0f}"
     return f"{ms:.1f}" if ms >= 10 else f"{ms:.2f}"
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 node``, ``2 nodes``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def one_line(text: str, limit: int = 400) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from engine.agreement import compare_values
 from engine.diff import WeightPair, stored_value
 from engine.errors import DataError
+from engine.words import bytes_text
 from gui.running.judging import AgreementRow, count_nonfinite
-from gui.text import bytes_text
 
 MAX_BYTES = 256 << 20  # of each side; the views take a few times as much
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.agreement.tolerance import EXACT, Tolerance, Tolerances, noise_words
 from engine.dtypes import from_numpy
+from engine.words import counted
 
 _WHOLE = 1e-2
 """A difference this close to a whole number of quantisation steps is one."""
@@ -62,7 +63,7 @@ class Agreement:
         if self.equal:
             return "equal"
         if self.steps:
-            return f"off by {self.steps} quantisation step{'s' if self.steps > 1 else ''}"
+            return f"off by {counted(self.steps, 'quantisation step')}"
         if self.noise:
             return f"within {self.noise} noise"
         return "within the tolerance" if self.agrees else "wrong"

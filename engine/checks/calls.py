@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from engine.checks.findings import Findings, title
 from engine.checks.forms import Form, Formal, form_of, kind_of
-from engine.diagnostics import counted
 from engine.graph.ir import Function, Graph, Model, Node, Tensor
+from engine.words import counted
 
 
 def check_calls(model: Model, scopes: Iterable[Graph], findings: Findings) -> None:

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterable
 
 from engine.checks.findings import Findings, scope_title, title
-from engine.diagnostics import Severity, counted
+from engine.diagnostics import Severity
 from engine.graph.ir import Graph, Node, Tensor, ValueSource
+from engine.words import counted
 
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that change the direction of writing and so what a name seems to be."""

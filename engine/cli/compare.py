@@ -7,13 +7,14 @@ import argparse
 from engine.agreement import RTOL, Agreement
 from engine.cli import inputs
 from engine.cli.model import open_named
-from engine.cli.output import escape, heading, print_json, print_table, size_text
+from engine.cli.output import escape, heading, print_json, print_table
 from engine.cli.run import named_values, placement_text, print_refusals
 from engine.cli.values import print_feeds
 from engine.compare import Comparison, Side, compare
 from engine.errors import InputError
 from engine.feeds import load_arrays
 from engine.feeds.files import save_arrays
+from engine.words import bytes_text
 
 _COLUMNS = ("tensor", "", "max abs", "max rel", "cosine", "rtol", "")
 _SHOWN_NODES = 20
@@ -111,7 +112,7 @@ def _print_times(comparison: Comparison) -> None:
     copies = comparison.mixed.copies
     if copies:
         took = sum(copy.seconds for copy in copies) * 1e3
-        print(f"  {len(copies)} copies between devices: {size_text(sum(c.nbytes for c in copies))}, {took:.2f} ms")
+        print(f"  {len(copies)} copies between devices: {bytes_text(sum(c.nbytes for c in copies))}, {took:.2f} ms")
     print_refusals(comparison.mixed.session)
     for note in comparison.notes:
         print(f"  {note}")

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterable
 
 from engine.cli.output import escape, heading, print_json, print_table
-from engine.diagnostics import counted
 from engine.diff import ModelDiff, WeightPair, diff
 from engine.diff.fields import type_text
 from engine.graph.ir import Node
 from engine.opening import open_model
+from engine.words import counted
 
 MOST = 40  # rows of a section, unless --all
 

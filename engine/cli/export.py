@@ -7,11 +7,11 @@ import os
 from typing import TypeVar
 
 from engine.cli.model import add_model, open_named
-from engine.cli.output import escape, print_json, size_text
-from engine.diagnostics import counted
+from engine.cli.output import escape, print_json
 from engine.errors import InputError
 from engine.export import export, nodes_between, region_of
 from engine.graph.ir import Model, Node
+from engine.words import bytes_text, counted
 
 T = TypeVar("T")
 
@@ -40,9 +40,9 @@ def execute(args: argparse.Namespace) -> int:
             "data_nbytes": written.data_nbytes, "nodes": count, "inputs": inputs, "outputs": outputs,
         })  # fmt: skip
         return 0
-    print(f"{escape(written.path)}: {counted(count, 'node')}, {size_text(written.nbytes)}")
+    print(f"{escape(written.path)}: {counted(count, 'node')}, {bytes_text(written.nbytes)}")
     if written.data_path:
-        print(f"  weights  {escape(os.path.basename(written.data_path))}, {size_text(written.data_nbytes)}")
+        print(f"  weights  {escape(os.path.basename(written.data_path))}, {bytes_text(written.data_nbytes)}")
     print(f"  inputs   {escape(', '.join(inputs)) or 'none'}")
     print(f"  outputs  {escape(', '.join(outputs)) or 'none'}")
     return 0

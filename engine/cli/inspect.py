@@ -16,12 +16,12 @@ from engine.cli.output import (
     json_type,
     print_json,
     print_table,
-    size_text,
 )
 from engine.dims import Shape
 from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.graph.types import TensorType, Type, format_shape
+from engine.words import bytes_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -159,7 +159,7 @@ def print_report(model: Model, shapes: bool) -> None:
         ("producer", f"{model.producer_name} {model.producer_version}".strip() or "-"),
         ("nodes", f"{len(graph.nodes)}, with subgraphs {sum(1 for _ in model.nodes())}"),
         ("parameters", f"{sum(data.size for data in weights):,} in {len(weights)} tensors, "
-                       f"{size_text(sum(data.nbytes for data in weights))}"),
+                       f"{bytes_text(sum(data.nbytes for data in weights))}"),
         ("functions", ", ".join(f"{f.domain}::{f.name}" for f in model.functions.values()) or "none"),
         *((f"metadata {key}", value) for key, value in model.metadata.items()),
     ])  # fmt: skip
@@ -192,7 +192,7 @@ def _fusion_cells(tensor: Tensor) -> tuple[object, ...]:
     stored = tuple(tensor.data.dims) if tensor.data else None
     declared = declared_shape(tensor)
     note = f"declared {format_shape(declared)}" if declared not in (None, stored) else ""
-    size = size_text(tensor.data.nbytes) if tensor.data else ""
+    size = bytes_text(tensor.data.nbytes) if tensor.data else ""
     return tensor.name, tensor.source.value, f"{tensor.dtype}{format_shape(stored)}", size, note
 
 

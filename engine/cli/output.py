@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from engine.diagnostics import Diagnostic, Severity, counted
+from engine.diagnostics import Diagnostic, Severity
 from engine.dims import Shape
 from engine.graph.types import TensorType, Type
+from engine.words import counted
 
 
 def escape(text: str) -> str:
@@ -53,14 +54,6 @@ def cell_text(value: object) -> str:
 
 def _is_number(text: str) -> bool:
     return text.lstrip("+-")[:1].isdigit() and not text.endswith("]")
-
-
-def size_text(nbytes: int) -> str:
-    """A size for people, in powers of ten."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if nbytes >= factor:
-            return f"{nbytes / factor:.1f} {unit}"
-    return f"{nbytes} B"
 
 
 def print_json(value: Mapping[str, object]) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from engine.cli.inputs import add_dim, sizes
 from engine.cli.model import add_model, open_named
-from engine.cli.output import escape, print_json, size_text
+from engine.cli.output import escape, print_json
 from engine.errors import EngineError, InputError
+from engine.words import bytes_text
 
 _ENDINGS = (".svg", ".png", ".pdf")
 
@@ -56,5 +57,5 @@ def execute(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"path": str(target), "nbytes": size, "note": note})
     else:
-        print(f"{escape(str(target))}: {size_text(size)}" + (f"; {note}" if note else ""))
+        print(f"{escape(str(target))}: {bytes_text(size)}" + (f"; {note}" if note else ""))
     return 0

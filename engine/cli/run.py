@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.cli import inputs
 from engine.cli.model import open_named
-from engine.cli.output import escape, heading, json_finding, print_json, print_table, size_text
+from engine.cli.output import escape, heading, json_finding, print_json, print_table
 from engine.cli.values import describe, figures_json, print_feeds, value_row
 from engine.compare.side import copy_json
 from engine.diagnostics import Diagnostic
@@ -32,6 +32,7 @@ from engine.session import (
 )
 from engine.session.stepping import ARGMAX, Feedback
 from engine.shapes.observed import check_observed
+from engine.words import bytes_text
 
 
 @dataclass(slots=True)
@@ -181,7 +182,7 @@ def print_report(session: Session, runs: Runs, prepared: inputs.PreparedFeeds, f
     times = f"{median(ms):.2f} ms"
     if len(ms) > 1:
         times += f" (median of {len(ms)}, {min(ms):.2f} to {max(ms):.2f})"
-    print(f"  {times}; nodes: {placement_text(session)}; values took up to {size_text(result.peak_bytes)}")
+    print(f"  {times}; nodes: {placement_text(session)}; values took up to {bytes_text(result.peak_bytes)}")
     print_refusals(session)
     for entry in feedback:
         print(f"  fed back: {escape(str(entry))}")

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.diagnostics import counted
 from engine.dtypes import from_code
 from engine.graph.ir import Model, Node, Tensor
 from engine.kernels.registry import Value
+from engine.words import counted
 
 BEYOND_RANGE = "undefined by the standard: Cast of values that the target type cannot hold"
 RANDOM = "undefined by the standard: random numbers"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.diagnostics import counted
 from engine.errors import DataError
 from engine.graph.data import SparseData, TensorData
+from engine.words import counted
 
 CHUNK = 1 << 20  # elements compared at a time
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from engine.feeds.dims import input_shape, required_inputs
 from engine.feeds.files import UNNAMED, is_extension_float
 from engine.graph.ir import Model, Tensor
 from engine.graph.types import format_shape
+from engine.words import quoted
 
 
 def name_feeds(model: Model, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -102,9 +103,3 @@ def no_such_input(model: Model, name: str) -> str:
     return f"the model has no input {name!r}; its inputs are {quoted(names)}"
 
 
-def quoted(names: Iterable[str], limit: int = 8) -> str:
-    """Names as a list in a sentence, the first `limit` of them; ``none`` where there is none."""
-    listed = [repr(name) for name in names]
-    if not listed:
-        return "none"
-    return ", ".join(listed[:limit]) + (f" and {len(listed) - limit} more" if len(listed) > limit else "")

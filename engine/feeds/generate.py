@@ -10,14 +10,15 @@ import numpy as np
 
 from engine.dims import Expr
 from engine.errors import InputError
-from engine.feeds.check import adapt, no_such_input, quoted
+from engine.feeds.check import adapt, no_such_input
 from engine.feeds.dims import input_shape, required_inputs
 from engine.feeds.files import INPUT_PREFIX, UNNAMED, load_arrays
 from engine.feeds.images import load_image
 from engine.feeds.specs import InputSpec, default_spec, generate, settled
 from engine.graph.ir import Model, Tensor, ValueSource
 from engine.graph.types import TensorType, format_shape
-from engine.memory import available_bytes, format_bytes
+from engine.memory import available_bytes
+from engine.words import bytes_text, quoted
 
 _MAX_RANK = 64  # of NumPy's arrays
 _MEMORY_SHARE = 0.5  # of the free memory that generated inputs may take together
@@ -121,7 +122,7 @@ def _guard_memory(wanted: Iterable[tuple[Tensor, tuple[int, ...]]]) -> None:
         total += prod(shape) * (tensor.dtype.numpy.itemsize if tensor.dtype else 1)
         if total > limit:
             raise InputError(
-                f"input {tensor.name!r} of shape {format_shape(shape)} brings the inputs to {format_bytes(total)}, "
+                f"input {tensor.name!r} of shape {format_shape(shape)} brings the inputs to {bytes_text(total)}, "
                 f"more than half of the memory that is free: give smaller dims",
                 tensor.name,
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
-from engine.diagnostics import Diagnostic, Severity, counted, in_function
+from engine.diagnostics import Diagnostic, Severity, in_function
 from engine.errors import DataError
 from engine.graph.attributes import constant_value, read_attribute
 from engine.graph.data import SparseData, TensorData
@@ -18,6 +18,7 @@ from engine.graph.reader import ModelFile
 from engine.graph.schemas import canonical_domain, since_version, why_unknown
 from engine.graph.text import entries, text
 from engine.graph.type_protos import Declaration
+from engine.words import counted
 
 Bound = dict[str, AttributeValue] | None
 """The attributes of the call that a function's body is built for; None in its template, empty outside functions."""

@@ -10,10 +10,11 @@ from typing import TypeVar
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto
 
-from engine.diagnostics import CATALOGUE, Diagnostic, counted
+from engine.diagnostics import CATALOGUE, Diagnostic
 from engine.graph.ir import Graph, Model, Node
 from engine.graph.schemas import canonical_domain
 from engine.graph.text import text
+from engine.words import counted
 
 _FIELD_OF_KIND = {
     AttributeProto.FLOAT: "f", AttributeProto.INT: "i", AttributeProto.STRING: "s", AttributeProto.TENSOR: "t",

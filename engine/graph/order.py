@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 
-from engine.diagnostics import Diagnostic, Severity, counted
+from engine.diagnostics import Diagnostic, Severity
 from engine.graph.ir import Graph, Node
+from engine.words import counted
 
 
 def sort_graph(graph: Graph) -> list[Diagnostic]:

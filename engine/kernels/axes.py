@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.memory import available_bytes, format_bytes
+from engine.memory import available_bytes
+from engine.words import bytes_text
 
 Array = Any
 """An array of the provider's module: `numpy.ndarray`, `cupy.ndarray`."""
@@ -69,7 +70,7 @@ def check_allocation(shape: Iterable[int], dtype: np.dtype) -> tuple[int, ...]:
         raise ValueError(f"the result would have the shape {list(dims)}")
     needed = prod(dims) * dtype.itemsize
     if needed > _ALWAYS_FREE and needed > available_bytes():
-        raise MemoryError(f"{list(dims)} needs {format_bytes(needed)}, and {format_bytes(available_bytes())} are free")
+        raise MemoryError(f"{list(dims)} needs {bytes_text(needed)}, and {bytes_text(available_bytes())} are free")
     return dims
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from engine.errors import DeviceError, NodeError, RunCancelled
 from engine.graph.ir import Graph, Node, Tensor
 from engine.kernels.registry import Value
-from engine.memory import format_bytes
 from engine.providers.base import HOST, ExecutionProvider
 from engine.session.observers import Observer
 from engine.session.plan import Step
 from engine.session.reasons import reason_of
 from engine.session.statistics import Statistics, statistics_of
 from engine.session.store import Constants, Fallback, TensorStore, fresh_bytes
+from engine.words import bytes_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +191,8 @@ class ExecutionContext:
         limit = self._policy.memory_limit
         if self._bytes > limit:
             raise NodeError(
-                f"stopped after the node {node.name!r}: the values kept so far take {format_bytes(self._bytes)}, and "
-                f"{format_bytes(limit)} were free: choose smaller dims", node.qualified_name
+                f"stopped after the node {node.name!r}: the values kept so far take {bytes_text(self._bytes)}, and "
+                f"{bytes_text(limit)} were free: choose smaller dims", node.qualified_name
             )  # fmt: skip
 
     def _node_error(self, node: Node, error: Exception) -> NodeError:

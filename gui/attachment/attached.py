@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from engine.graph.ir import Graph, Model, Node, Tensor
+from engine.words import counted
 from gui.attachment.forms import ANY, KERNEL, AttachmentError, Entry, read_entries
-from gui.text import one_line, plural
+from gui.text import one_line
 
 MAX_NUMBERS = 100  # names of numbers; what comes after is kept as words
 _BLOCKED = "_nchwc"  # what ONNX Runtime appends to the name of a value that it keeps in blocks of channels
@@ -58,12 +59,12 @@ class Attached:
     def words(self) -> str:
         """What was read, in a sentence or two."""
         nodes = sum(isinstance(item, Node) for item in self.subjects)
-        counted = [plural(nodes, "node"), plural(len(self.subjects) - nodes, "tensor")]
-        said = f"{', '.join(map(one_line, list(self.numbers)[:6])) or 'No numbers'}; for {' and '.join(counted)}."
+        found = [counted(nodes, "node"), counted(len(self.subjects) - nodes, "tensor")]
+        said = f"{', '.join(map(one_line, list(self.numbers)[:6])) or 'No numbers'}; for {' and '.join(found)}."
         if self.missing:
             names = ", ".join(one_line(name, 60) for name in self.missing[:3])
             more = ", …" if len(self.missing) > 3 else ""
-            count = plural(len(self.missing), "name")
+            count = counted(len(self.missing), "name")
             said += f" Not placed, as the model has no such name or several: {count} ({names}{more})."
         return said
 

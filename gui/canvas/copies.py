@@ -10,10 +10,11 @@ import numpy as np
 from engine.graph.ir import Node, Tensor
 from engine.providers.base import HOST
 from engine.session import ProviderEdge
+from engine.words import bytes_text
 from gui.canvas.geometry import Geometry, StringTable
 from gui.canvas.layout.types import Ints
 from gui.canvas.scene import Measure, Scene, TextStyle
-from gui.text import bytes_text, ms_text
+from gui.text import ms_text
 
 BADGE_STYLE = TextStyle.NOTE
 BADGE_HEIGHT = 15.0

@@ -14,6 +14,7 @@ from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Node, RefAttribute, Tensor
 from engine.graph.types import TensorType, Type
 from engine.shapes.bind import Binder
+from engine.words import counted
 from gui.canvas.scene import Measure, TextStyle
 from gui.schemas import default_values
 
@@ -215,4 +216,4 @@ def attribute_text(value: object) -> str:
 def subgraph_text(graph: Graph) -> str:
     """What a row says about a subgraph."""
     count = len(graph.nodes)
-    return f"▸ {count:,} node{'' if count == 1 else 's'}"
+    return f"▸ {counted(count, 'node')}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.graph.ir import Graph, Tensor, ValueSource
+from engine.words import bytes_text
 from gui.models.table import Column, Style
-from gui.text import bytes_text, dtype_text, shape_of_type, shape_text
+from gui.text import dtype_text, shape_of_type, shape_text
 
 _KINDS = {
     ValueSource.INPUT: ("input", "Input: no initializer: must be fed"),

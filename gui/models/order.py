@@ -10,10 +10,11 @@ from PySide6.QtGui import QColor
 
 from engine.costs import Cost, CostTable
 from engine.graph.ir import Graph, Node
+from engine.words import bytes_text
 from gui.canvas.palette import category_of
 from gui.document import RunState
 from gui.models.table import Column, Style
-from gui.text import bytes_text, count_text, ms_text
+from gui.text import count_text, ms_text
 
 NUMBER, OPERATOR, NAME, TIME, PROVIDER, FILE, MACS, FLOPS, PARAMETERS, TRAFFIC = range(10)
 COSTS = (MACS, FLOPS, PARAMETERS, TRAFFIC)

@@ -8,11 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import Slot
 
 from engine.graph.ir import Node, Tensor
+from engine.words import counted
 from gui.attachment.attached import Attached
 from gui.document import Document
 from gui.models.attached import AttachedRow, attached_columns, attached_rows
 from gui.table_pane import TablePane
-from gui.text import one_line, plural
+from gui.text import one_line
 
 
 class AttachedPane(TablePane):
@@ -40,4 +41,4 @@ class AttachedPane(TablePane):
         if found is None:
             self.summary.setText("File ▸ Open Attachment… takes numbers from Netron, ONNX Runtime or a CSV file")
             return
-        self.summary.setText(f"{one_line(Path(found.path).name, 60)}: {plural(len(rows), 'line')}")
+        self.summary.setText(f"{one_line(Path(found.path).name, 60)}: {counted(len(rows), 'line')}")

@@ -9,11 +9,11 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout
 
 from engine.graph.ir import Node, Tensor
+from engine.words import counted
 from gui.bookmarks import Bookmark
 from gui.document import Document
 from gui.models.bookmarks import COLUMNS
 from gui.table_pane import TablePane
-from gui.text import plural
 
 
 class BookmarksPane(TablePane):
@@ -61,7 +61,7 @@ class BookmarksPane(TablePane):
         self.set_rows(bookmarks)
         if current in bookmarks:
             self.view.show_row(current)
-        self.summary.setText(plural(len(bookmarks), "bookmark") if bookmarks else "Ctrl+B sets one")
+        self.summary.setText(counted(len(bookmarks), "bookmark") if bookmarks else "Ctrl+B sets one")
         self._show_note()
 
     @Slot()

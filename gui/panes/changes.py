@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QComboBox, QSplitter, QToolButton, QVBoxLayout
 
 from engine.diff import ModelDiff
 from engine.graph.ir import Node, Tensor
+from engine.words import counted
 from gui.document import Document
 from gui.errors import explain
 from gui.jobs import Job
 from gui.models.changes import COLUMNS, KINDS, ChangeRow, change_rows
 from gui.running.judging import AgreementRow
 from gui.table_pane import TablePane
-from gui.text import one_line, plural
+from gui.text import one_line
 from gui.weight_values import weight_row
 from gui.widgets.run.pair import PairView
 
@@ -130,4 +131,4 @@ def _summary(found: ModelDiff | None) -> str:
     if found.same:
         return f"The same as {name}, but for names" if found.renamed else f"The same as {name}"
     same = len(found.pairs) - len(found.changed)
-    return f"against {name}: {plural(same, 'node')} the same"
+    return f"against {name}: {counted(same, 'node')} the same"

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from engine.errors import InputError
 from engine.feeds import save_arrays
 from engine.graph.ir import Node, Tensor
+from engine.words import counted
 from gui.document import Document, RunState
 from gui.errors import explain
 from gui.jobs import Job, Task
@@ -39,7 +40,7 @@ from gui.running.judging import (
     opinion_reference,
 )
 from gui.table_pane import TablePane, own_tensors
-from gui.text import one_line, plural
+from gui.text import one_line
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.export_button import ExportButton
 from gui.widgets.run.form import plain_label
@@ -332,7 +333,7 @@ class ComparePane(QWidget):
         self.table.set_rows(rows)
         has_steps = any(r.agreement.steps is not None or r.agreement.max_ulps is not None for r in rows)
         self.table.view.columns.set_useful(APART, has_steps)
-        self.table.filter.setPlaceholderText(f"Filter {plural(len(rows), 'tensor')}" if rows else "Filter")
+        self.table.filter.setPlaceholderText(f"Filter {counted(len(rows), 'tensor')}" if rows else "Filter")
         self.first.setEnabled(judgement.first_beyond is not None)
         self.nonfinite.setVisible(judgement.first_nonfinite is not None)
         self.nonfinite.setToolTip(plain_tip(_nonfinite_words(judgement)))
@@ -395,8 +396,8 @@ class ComparePane(QWidget):
         arrays = named_values(run, outputs_only)
 
         def saved(left_out: list[str]) -> None:
-            missing = f"; {plural(len(left_out), 'value')} that are no tensors are not in it" if left_out else ""
-            self._say(f"saved {plural(len(arrays) - len(left_out), 'tensor')} to {path}{missing}", "muted")
+            missing = f"; {counted(len(left_out), 'value')} that are no tensors are not in it" if left_out else ""
+            self._say(f"saved {counted(len(arrays) - len(left_out), 'tensor')} to {path}{missing}", "muted")
 
         def failed(error: Exception) -> None:
             self._say(explain(error), "error")

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from PySide6.QtCore import Slot
 
 from engine.graph.ir import Node, Tensor
+from engine.words import counted
 from gui.document import Document
 from gui.models.find import COLUMNS, FindRow
 from gui.table_pane import TablePane
-from gui.text import one_line, plural
+from gui.text import one_line
 
 MOST = 5_000  # rows; nobody reads more, and the canvas marks all
 
@@ -49,4 +50,4 @@ def _summary(query: str, error: str, count: int) -> str:
     if not query.strip():
         return ""
     cut = f", the first {MOST:,} listed" if count > MOST else ""
-    return f"{plural(count, 'match').replace('matchs', 'matches')} for {one_line(query, 60)}{cut}"
+    return f"{counted(count, 'match').replace('matchs', 'matches')} for {one_line(query, 60)}{cut}"

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from PySide6.QtCore import Slot
 
 from engine.graph.ir import Graph, Node, Tensor
+from engine.words import bytes_text, counted
 from gui.document import Document
 from gui.models.initializers import COLUMNS, DECLARED, FusionRow, fusion_rows
 from gui.table_pane import TablePane
-from gui.text import bytes_text, plural
 
 
 class InitializersPane(TablePane):
@@ -49,6 +49,6 @@ class InitializersPane(TablePane):
 
     def _tell(self, rows: list[FusionRow], facts: tuple[int, int, bool]) -> None:
         inputs, size, declared = facts
-        self.summary.setText(f"{plural(inputs, 'input')} · {len(rows) - inputs:,} stored" if rows else "")
+        self.summary.setText(f"{counted(inputs, 'input')} · {len(rows) - inputs:,} stored" if rows else "")
         self.summary.setToolTip(f"{bytes_text(size)} stored")
         self.view.columns.set_useful(DECLARED, declared)

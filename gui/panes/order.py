@@ -8,6 +8,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox
 
 from engine.graph.ir import Graph, Node, Tensor
+from engine.words import counted
 from gui.document import Document
 from gui.models.order import (
     COLUMNS,
@@ -22,7 +23,6 @@ from gui.models.order import (
     order_rows,
 )
 from gui.table_pane import TablePane, node_first
-from gui.text import plural
 
 OPERATOR_WIDTHS = (12, 24)  # average characters
 
@@ -68,7 +68,7 @@ class OrderPane(TablePane):
 
     def _tell(self, rows: list[OrderRow], moved: int) -> None:
         self._file_order.setText(f"File order ({moved} ↕)" if moved else "File order")
-        self.filter.setPlaceholderText(f"Filter {plural(len(rows), 'node')}" if rows else "Filter")
+        self.filter.setPlaceholderText(f"Filter {counted(len(rows), 'node')}" if rows else "Filter")
         self.view.fit_column(OPERATOR, (row.node.op_type for row in rows), *OPERATOR_WIDTHS)
         self._show_columns(rows)
 

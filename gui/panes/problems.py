@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QLabel
 
 from engine.diagnostics import Diagnostic
 from engine.graph.ir import Node, Tensor
+from engine.words import counted
 from gui.document import Document
 from gui.models.problems import COLUMNS, ProblemRow, problem_rows
 from gui.table_pane import TablePane
-from gui.text import plural
 
 
 class ProblemsPane(TablePane):
@@ -71,7 +71,7 @@ class ProblemsPane(TablePane):
         self._opened = set()
         self.set_rows(rows)
         self.apply_filter()
-        self.summary.setText(plural(count, "problem") if rows else "")
+        self.summary.setText(counted(count, "problem") if rows else "")
         self.count_changed.emit(count)
         self._show_advice()
 

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QComboBox, QLabel
 
 from engine.graph.ir import Node, Tensor
+from engine.words import counted
 from gui.document import Document
 from gui.models.shapes import COLUMNS, ShapeRow, bind_rows, shape_rows
 from gui.table_pane import TablePane, own_tensors
-from gui.text import plural
 
 _FILTERS: dict[str, Callable[[ShapeRow], bool]] = {
     "All": lambda row: True,
@@ -69,9 +69,9 @@ class ShapesPane(TablePane):
         def make() -> tuple[list[ShapeRow], str]:
             rows = shape_rows(graph, run) if graph else []
             unknown, clashes = sum(r.is_unknown for r in rows), sum(bool(r.clash) for r in rows)
-            parts = [plural(len(rows), "tensor")]
+            parts = [counted(len(rows), "tensor")]
             parts += [f"{unknown:,} unknown"] if unknown else []
-            parts += [plural(clashes, "contradiction")] if clashes else []
+            parts += [counted(clashes, "contradiction")] if clashes else []
             return rows, " · ".join(parts) if rows else ""
 
         self.fill(len(graph.tensors) if graph else 0, make, self._tell)

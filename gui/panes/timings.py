@@ -9,12 +9,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QStackedLayout, QT
 
 from engine.graph.ir import Graph, Node, Tensor
 from engine.session import ProviderEdge
+from engine.words import bytes_text
 from gui.document import Document, Item
 from gui.models.order import category_color
 from gui.models.table import Column, Style
 from gui.running.times import NodeTime, OperatorTime, RunTimes
 from gui.table_pane import TablePane, node_first, own_tensors
-from gui.text import bytes_text, ms_text
+from gui.text import ms_text
 from gui.widgets.export_button import ExportButton
 from gui.widgets.run.plots import NodesPlot, OperatorsPlot, RunsPlot, SeriesPlot
 from gui.widgets.run.result_line import ResultLine

@@ -7,9 +7,10 @@ from typing import Any
 
 from PySide6.QtGui import QColor
 
+from engine.words import counted
 from gui.models.table import Column, Style
 from gui.running.judging import AgreementRow, Judgement
-from gui.text import dtype_text, plural
+from gui.text import dtype_text
 from gui.theme import theme_manager
 
 _SMALLEST = 1e-9  # relative differences from here to 1 fill the bar, by their logarithm
@@ -48,8 +49,8 @@ def _apart(row: AgreementRow) -> str:
     """Quantisation steps of a quantised tensor, representable numbers between small floats."""
     agreement = row.agreement
     if agreement.steps is not None:
-        return plural(agreement.steps, "step")
-    return "" if agreement.max_ulps is None else f"{plural(agreement.max_ulps, 'ULP')}"
+        return counted(agreement.steps, "step")
+    return "" if agreement.max_ulps is None else f"{counted(agreement.max_ulps, 'ULP')}"
 
 
 def _color(row: AgreementRow) -> QColor:
@@ -67,7 +68,7 @@ def _tolerance(row: AgreementRow) -> str:
     tolerance = row.agreement.tolerance
     if not tolerance.rtol:
         return "must be equal"
-    steps = f", or {plural(tolerance.steps, 'quantisation step')}" if tolerance.steps else ""
+    steps = f", or {counted(tolerance.steps, 'quantisation step')}" if tolerance.steps else ""
     return f"allowed: |run − expected| ≤ {tolerance.rtol:.0e} · |expected| + {tolerance.atol:.1e}{steps}"
 
 
@@ -112,7 +113,8 @@ def summary(judgement: Judgement) -> tuple[str, bool]:
     first, bad = judgement.first_beyond, judgement.first_nonfinite
     if first is not None:
         where = (first.node or first.tensor).qualified_name
-        words = f"{first.agreement.words} from {where} on: {beyond:,} of {plural(len(rows), 'tensor')} beyond tolerance"
+        of = counted(len(rows), "tensor")
+        words = f"{first.agreement.words} from {where} on: {beyond:,} of {of} beyond tolerance"
     elif all(row.agreement.equal for row in rows):
         words = f"{_all(rows)} equal to the last bit"
     else:

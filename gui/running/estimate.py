@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from engine.graph.ir import Model
 from engine.memory import available_bytes, estimate_memory
-from gui.text import bytes_text
+from engine.words import bytes_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from engine.compare import Comparison
 from engine.providers.placement import refusal_lines
-from gui.text import bytes_text, ms_text, plural
+from engine.words import bytes_text, counted
+from gui.text import ms_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +64,14 @@ def _details(comparison: Comparison) -> list[str]:
     if mixed.copies:
         nbytes, seconds = sum(c.nbytes for c in mixed.copies), sum(c.seconds for c in mixed.copies)
         cost = f"{bytes_text(nbytes)}, {ms_text(seconds * 1e3)} ms"
-        parts.append(f"{plural(len(mixed.copies), 'tensor')} copied between devices ({cost})")
+        parts.append(f"{counted(len(mixed.copies), 'tensor')} copied between devices ({cost})")
     if mixed.fallbacks:
         first = mixed.fallbacks[0]
         parts.append(
-            f"{plural(len(mixed.fallbacks), 'node')} fell back to CPU ({first.node.name}: {first.reason})"
+            f"{counted(len(mixed.fallbacks), 'node')} fell back to CPU ({first.node.name}: {first.reason})"
         )
     low, high = mixed.quartiles_ms
-    parts.append(f"median of {plural(len(mixed.runs_ms), 'run')}, middle half {ms_text(low)}–{ms_text(high)} ms")
+    parts.append(f"median of {counted(len(mixed.runs_ms), 'run')}, middle half {ms_text(low)}–{ms_text(high)} ms")
     if mixed.warmup_ms:
         parts.append(f"cold run {ms_text(mixed.warmup_ms[0])} ms")
     return parts + comparison.notes

@@ -187,9 +187,9 @@ def test_odd_values_are_kept_as_words(sample: Model, tmp_path: Path) -> None:
 
 def attach_by_dialog(qtbot: QtBot, window: MainWindow, path: Path, monkeypatch: pytest.MonkeyPatch) -> AttachedPane:
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
-    with qtbot.waitSignal(window.document.attachment.changed, timeout=20_000):
+    with qtbot.waitSignal(window.document.attachment.changed):
         qtbot.keyClick(window, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.document.busy)
     pane = window.docks["attached"].widget()
     assert isinstance(pane, AttachedPane)
     return pane
@@ -243,15 +243,15 @@ def test_a_file_dropped_on_a_model_is_attached_to_it_and_kept_when_it_is_read_an
     qtbot: QtBot, window: MainWindow, open_model: Opener, latency: Path
 ) -> None:
     open_model(SAMPLE)
-    with qtbot.waitSignal(window.document.attachment.changed, timeout=20_000):
+    with qtbot.waitSignal(window.document.attachment.changed):
         drop(window, latency)
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.document.busy)
     assert window.document.path == str(SAMPLE)
     first = window.document.attachment.found
     window.document.reload()
-    qtbot.waitUntil(lambda: window.document.attachment.found not in (None, first), timeout=20_000)
+    qtbot.waitUntil(lambda: window.document.attachment.found not in (None, first))
     assert window.document.index.nodes[CONV] in window.document.attachment.found.numbers["latency"]
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.document.busy)
     open_model(resources.path(resources.CONTROL_FLOW_MODEL))
     assert window.document.attachment.found is None
 
@@ -263,7 +263,7 @@ def test_a_bad_file_is_a_message_and_leaves_what_was_there(
     attach_by_dialog(qtbot, window, latency, monkeypatch)
     found = window.document.attachment.found
     bad = written(tmp_path, [item("node", "nobody", "x", 1)], name="bad.json")
-    with qtbot.waitSignal(window.document.failed, timeout=20_000):
+    with qtbot.waitSignal(window.document.failed):
         drop(window, bad)
     assert window.message.title.text() == "Could not attach bad.json"
     assert window.message.text.text() == "Nothing that bad.json names is in this model, such as 'nobody'."

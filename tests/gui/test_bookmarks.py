@@ -75,7 +75,7 @@ def test_a_module_is_bookmarked_and_opened_again(
 ) -> None:
     """Going there shows its box, though modules were not shown at all meanwhile."""
     open_model(chain)
-    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+    with qtbot.waitSignal(window.canvas.drawn):
         window.canvas.set_grouped(True)
     canvas = window.canvas.canvas
     group = next(box.item for box in canvas.scene.boxes if getattr(box.item, "name", "") == "layers.2")
@@ -83,10 +83,10 @@ def test_a_module_is_bookmarked_and_opened_again(
     press_bookmark(qtbot, window)
     assert shown(window) == [["net/layers.2", "module", ""]]
     assert len(canvas._emphasis.marked) == 1
-    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+    with qtbot.waitSignal(window.canvas.drawn):
         window.canvas.set_grouped(False)
     window.document.select(window.document.graph.nodes[0])
-    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+    with qtbot.waitSignal(window.canvas.drawn):
         qtbot.keyClick(window, Qt.Key.Key_F2)
     assert isinstance(canvas.selected, Group)
     assert canvas.selected.name == "layers.2"

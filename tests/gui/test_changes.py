@@ -183,7 +183,7 @@ def test_a_weight_is_shown_beside_the_other_models(
     assert not pane.pair.isVisible()
     place = next(i for i, row in enumerate(pane.model.shown) if row.kind == "weights")
     pane.view.setCurrentIndex(pane.model.index(place, 1))
-    qtbot.waitUntil(lambda: bool(pane.pair.histogram.counts.size), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(pane.pair.histogram.counts.size))
     assert pane.pair.isVisible()
     assert pane.pair.note.text().startswith("fc.weight · float32 10×48 · 1 of 480 elements differ, by 0.5 at most")
     assert pane.pair.histogram.counts[-1] == 1
@@ -204,4 +204,4 @@ def test_a_weight_that_is_too_large_to_show_says_so(
     pane = compare(qtbot, window, SAMPLE, monkeypatch)
     place = next(i for i, row in enumerate(pane.model.shown) if row.kind == "weights")
     pane.view.setCurrentIndex(pane.model.index(place, 1))
-    qtbot.waitUntil(lambda: "too much to show" in pane.pair.note.text(), timeout=20_000)
+    qtbot.waitUntil(lambda: "too much to show" in pane.pair.note.text())

@@ -51,13 +51,13 @@ def compared(qtbot: QtBot, windows: Windows, tmp_path: Path) -> MainWindow:
     window = windows.new_window(str(new))
     settled(qtbot, window)
     window.document.differ.compare_with(old)
-    qtbot.waitUntil(lambda: window.document.differ.changes is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: window.document.differ.changes is not None)
     return window
 
 
 def settled(qtbot: QtBot, window: MainWindow) -> None:
     ready = lambda: window.canvas.canvas.scene is not None and not window.document.busy  # noqa: E731
-    qtbot.waitUntil(ready, timeout=20_000)
+    qtbot.waitUntil(ready)
 
 
 def node(window: MainWindow, op: str) -> object:
@@ -78,7 +78,7 @@ def test_a_removed_node_is_shown_in_the_other_model(
     pane.view.setCurrentIndex(pane.model.index(place, 0))
     qtbot.mouseClick(pane.there, Qt.MouseButton.LeftButton)
     other = other_of(qtbot, windows)
-    qtbot.waitUntil(lambda: other.document.selection is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: other.document.selection is not None)
     assert other.document.selection.name == "block/abs"
 
 
@@ -98,7 +98,7 @@ def pair(qtbot: QtBot, windows: Windows, compared: MainWindow) -> Pair:
     compared.document.select(node(compared, "Sigmoid"))
     compared.actions_by_name["side_by_side"].trigger()
     other = other_of(qtbot, windows)
-    qtbot.waitUntil(lambda: other.document.differ.changes is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: other.document.differ.changes is not None)
     settled(qtbot, other)
     return compared, other
 
@@ -161,7 +161,7 @@ def test_the_link_ends_with_the_comparison_but_not_when_a_model_is_read_anew(qtb
     shown, other = pair
     first = shown.document.differ.changes
     shown.document.reload()
-    qtbot.waitUntil(lambda: shown.document.differ.changes not in (None, first), timeout=20_000)
+    qtbot.waitUntil(lambda: shown.document.differ.changes not in (None, first))
     settled(qtbot, shown)
     assert shown.findChildren(SideBySide)
     shown.document.select(node(shown, "Exp"))

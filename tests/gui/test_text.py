@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.dims import symbol
-from gui.text import bytes_text, count_text, ms_text, one_line, shape_text
+from gui.text import count_text, ms_text, one_line, shape_text
 
 H = symbol("H")
 
@@ -23,15 +23,6 @@ H = symbol("H")
 )
 def test_shapes(shape: tuple[object, ...] | None, text: str) -> None:
     assert shape_text(shape) == text  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (73728, "72 KiB"), (1023 * 1024, "1023 KiB"),
-     (int(12.6 * 2**20), "12.6 MiB"), (2**50 * 3, "3072 TiB")],
-)  # fmt: skip
-def test_sizes(count: int, text: str) -> None:
-    assert bytes_text(count) == text
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from engine.costs import CostTable
 from engine.graph.ir import Graph, Model, Tensor
 from engine.shapes.bind import Binder
+from engine.words import bytes_text, counted
 from gui.canvas.palette import category_of
 from gui.costing import Costing
 from gui.document import Document
@@ -27,7 +28,7 @@ from gui.models.properties.parts import (
 )
 from gui.models.table import MUTED
 from gui.search import term
-from gui.text import bytes_text, count_text, one_line, plural
+from gui.text import count_text, one_line
 
 MAX_MODULES = 60
 PROMINENT = (
@@ -60,7 +61,7 @@ def model_lines(document: Document) -> Iterator[Line]:
         yield heading("Functions")
         for function in list(model.functions.values())[:MAX_LINES]:
             name = f"{function.domain}::{function.name}"
-            yield pair(one_line(name, 60), plural(len(function.body.nodes), "node"), LINK, target=term("op", name))
+            yield pair(one_line(name, 60), counted(len(function.body.nodes), "node"), LINK, target=term("op", name))
     yield from metadata_lines(model.metadata, tuple(terms))
 
 
@@ -116,7 +117,7 @@ def _cost_lines(costing: Costing) -> Iterator[Line]:
         sizes = ", ".join(f"{name} = {size}" for name, size in list(costing.dims.items())[:8])
         yield text_line(f"counted for {sizes}", MUTED)
     if total.incomplete:
-        yield text_line(f"{plural(total.incomplete, 'node')} not or not fully counted", MUTED)
+        yield text_line(f"{counted(total.incomplete, 'node')} not or not fully counted", MUTED)
 
 
 def _stored_lines(index: ModelIndex) -> Iterator[Line]:
@@ -124,7 +125,7 @@ def _stored_lines(index: ModelIndex) -> Iterator[Line]:
         yield heading("Stored data by element type")
     most = max((stored.nbytes for stored in index.stored.values()), default=0) or 1
     for dtype, stored in sorted(index.stored.items(), key=lambda item: -item[1].nbytes):
-        tip = f"{plural(stored.tensors, 'tensor')}, {stored.elements:,} elements: find them"
+        tip = f"{counted(stored.tensors, 'tensor')}, {stored.elements:,} elements: find them"
         yield Line(LineKind.COUNT, dtype, bytes_text(stored.nbytes), FACT, share=stored.nbytes / most, tip=tip,
                    target=f"is:constant dtype:{dtype}", badge_color="")  # fmt: skip
 
@@ -139,7 +140,7 @@ def _value_section(title: str, tensors: list[Tensor], binder: Binder | None) -> 
 
 
 def _operator_lines(index: ModelIndex, costing: Costing) -> Iterator[Line]:
-    yield heading(plural(len(index.histogram), "operator").capitalize())
+    yield heading(counted(len(index.histogram), "operator").capitalize())
     most = max(index.histogram.values(), default=1)
     for op, count in index.histogram.most_common(MAX_LINES):
         domain, _, op_type = op.rpartition("::")
@@ -158,12 +159,12 @@ def _module_lines(table: CostTable | None) -> Iterator[Line]:
             break
     else:
         return
-    yield heading(plural(len(modules), "module").capitalize())
+    yield heading(counted(len(modules), "module").capitalize())
     flops = {path: total.flops if isinstance(total.flops, int) else 0 for path, total in modules.items()}
     most = max(flops.values()) or 1
     for path in sorted(modules, key=lambda path: -flops[path])[:MAX_MODULES]:
         total, name = modules[path], path[-1] if "." in path[-1] else "/".join(path)
-        tip = f"{name}\n{plural(total.nodes, 'node')}, {count_text(total.parameters)} stored elements\n"
+        tip = f"{name}\n{counted(total.nodes, 'node')}, {count_text(total.parameters)} stored elements\n"
         tip += f"{amount(total.macs)} MACs, {amount(total.flops)} FLOPs"
         yield Line(LineKind.COUNT, one_line(name, 80), f"{amount(total.flops)} FLOPs", FACT, share=flops[path] / most,
                    target=term("module", "/".join(path)), tip=tip, badge_color="")  # fmt: skip
@@ -172,7 +173,7 @@ def _module_lines(table: CostTable | None) -> Iterator[Line]:
 
 
 def _operator_tip(op: str, count: int, costing: Costing) -> str:
-    tip = f"Find {plural(count, f'{op} node')}"
+    tip = f"Find {counted(count, f'{op} node')}"
     table = costing.table
     if table is None or op not in table.by_op:
         return tip

@@ -11,6 +11,7 @@ from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Node, Tensor
 from engine.graph.modules import module_path
 from engine.graph.stack_traces import source_frame, source_frames
+from engine.words import bytes_text
 from gui.canvas.labels import attribute_text
 from gui.document import Document, RunState
 from gui.models.lines import Line, LineKind
@@ -34,7 +35,7 @@ from gui.models.table import MUTED, Style
 from gui.operator_docs import attribute_docs
 from gui.schemas import input_name, output_name, summary_of
 from gui.search import term
-from gui.text import bytes_text, dtype_text, ms_text, one_line
+from gui.text import dtype_text, ms_text, one_line
 
 SOURCE_KEYS = ("pkg.torch.onnx.stack_trace",)  # shown in lines of their own
 

@@ -13,11 +13,12 @@ from engine.graph.fusion import data_type
 from engine.graph.ir import Graph, Tensor
 from engine.graph.types import Type
 from engine.shapes.bind import Binder
+from engine.words import bytes_text, counted
 from gui.document import RunState
 from gui.models.lines import Line, LineKind
 from gui.models.table import PLAIN, Style
 from gui.models.values import value_text
-from gui.text import bytes_text, count_text, one_line, type_text
+from gui.text import count_text, one_line, type_text
 
 MAX_LINES = 400  # of one section; a node with more inputs says how many are left out
 FEW = 8  # elements of a value that are written out
@@ -121,7 +122,7 @@ def metadata_lines(metadata: Mapping[str, str], leave_out: tuple[str, ...] = ())
 def graph_line(label: str, graph: Graph) -> Line:
     """A graph as a link."""
     count = len(graph.nodes)
-    nodes = f"{count:,} node{'' if count == 1 else 's'}"
+    nodes = counted(count, "node")
     return pair(label, graph.name or nodes, LINK, target=graph, detail=nodes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.graph.ir import Tensor, ValueSource
+from engine.words import bytes_text, counted
 from gui.document import Document
 from gui.models.lines import Line, LineKind
 from gui.models.properties.parts import (
@@ -26,7 +27,7 @@ from gui.models.properties.parts import (
 from gui.models.table import MUTED, PLAIN
 from gui.quantization import describe, quantizations
 from gui.schemas import input_name, output_name
-from gui.text import bytes_text, one_line, plural, type_text
+from gui.text import one_line, type_text
 
 _SOURCES = {
     ValueSource.INPUT: "graph input, must be fed",
@@ -63,7 +64,7 @@ def tensor_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
         yield pair("stands for", " ".join(filter(None, (tensor.denotation, f"[{axes}]" if axes else ""))))
     if tensor.data is not None:
         yield pair("location", tensor.data.location)
-        yield pair("size", f"{plural(tensor.data.size, 'element')}, {bytes_text(tensor.data.nbytes)}")
+        yield pair("size", f"{counted(tensor.data.size, 'element')}, {bytes_text(tensor.data.nbytes)}")
         if tensor.data.problem:
             yield pair("unreadable", tensor.data.problem, ERROR)
     if tensor.doc_string.strip():
@@ -90,7 +91,7 @@ def _neighbour_lines(tensor: Tensor) -> Iterator[Line]:
         yield heading("Producer")
         slot = output_name(tensor.producer, tensor.producer_slot)
         yield pair(slot, tensor.producer.name, LINK, target=tensor.producer, detail=tensor.producer.qualified_op)
-    yield heading(plural(len(tensor.consumers), "consumer").capitalize())
+    yield heading(counted(len(tensor.consumers), "consumer").capitalize())
     for node, slot_index in tensor.consumers[:MAX_LINES]:
         yield pair(input_name(node, slot_index), node.name, LINK, target=node, detail=node.qualified_op)
     if len(tensor.consumers) > MAX_LINES:

@@ -6,9 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
-from engine.diagnostics import CATALOGUE, GROUP_LIMIT, Diagnostic, Severity, counted, grouped, in_function
+from engine.diagnostics import CATALOGUE, GROUP_LIMIT, Diagnostic, Severity, grouped, in_function
 
 ROOT = Path(__file__).resolve().parents[3]
 MAKERS = {"Diagnostic", "DataError", "_report", "_report_clash", "warn", "add", "_add", "_form"}
@@ -63,11 +61,3 @@ def test_groups_are_by_severity_and_code() -> None:
 def test_findings_about_an_uncalled_function_have_no_place() -> None:
     (finding,) = in_function([Diagnostic("cycle", Severity.ERROR, "a → a", "a", "t")], "F")
     assert finding == Diagnostic("cycle", Severity.ERROR, "in the function 'F': a → a")
-
-
-@pytest.mark.parametrize(
-    ("count", "noun", "text"),
-    [(1, "node", "1 node"), (0, "node", "0 nodes"), (12_000, "tensor", "12,000 tensors"), (2, "entry", "2 entries")],
-)
-def test_numbers_agree_with_their_nouns(count: int, noun: str, text: str) -> None:
-    assert counted(count, noun) == text

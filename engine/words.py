@@ -1,0 +1,42 @@
+"""Counts, sizes and names as sentences for people hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_LONGEST = 200  # characters of names that are held together
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, such as ``1 node`` and ``2,000 nodes``; nouns that end in -y get -ies."""
+    if count == 1:
+        return f"1 {noun}"
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {plural}"
+
+
+def bytes_text(count: float) -> str:
+    """A number of bytes in powers of 1024, such as ``72 KiB``; one that no machine has is only said to be huge."""
+    if count >= 1 << 60:
+        return "more than 1024 PiB"
+    unit = 0
+    while count >= 1024:
+        count /= 1024
+        unit += 1
+    return f"{count:.0f} {_UNITS[unit]}" if count >= 999.5 or not unit else f"{count:.3g} {_UNITS[unit]}"
+
+
+def quoted(names: Iterable[str], limit: int = 8) -> str:
+    """Names as a list in a sentence, the first `limit` of them; ``none`` where there is none."""
+    listed = [repr(name) for name in names]
+    if not listed:
+        return "none"
+    return ", ".join(listed[:limit]) + (f" and {len(listed) - limit} more" if len(listed) > limit else "")
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'input_ids'?`` where `name` is nearly one of the `known` names, else nothing."""
+    close = get_close_matches(name[:_LONGEST], [other for other in known if len(other) <= _LONGEST], 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
