@@ -34,7 +34,7 @@ class DataError(EngineError):
 
 
 class ExportError(EngineError):
-    """A model or a region of it cannot be written; the message says why."""
+    """A model, a region of it or tensors cannot be written; the message says why."""
 
 
 class InputError(EngineError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-_LONGEST = 200  # characters of names that are held together
+_LONGEST = 200  # characters of a name: finding near ones costs the product of the lengths
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -37,6 +37,7 @@ def quoted(names: Iterable[str], limit: int = 8) -> str:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """``; did you mean 'input_ids'?`` where `name` is nearly one of the `known` names, else nothing."""
-    close = get_close_matches(name[:_LONGEST], [other for other in known if len(other) <= _LONGEST], 1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    """``; did you mean 'input_ids'?`` where `name` is nearly one of the `known` names, case aside, else nothing."""
+    by_folded = {other.casefold(): other for other in known if len(other) <= _LONGEST}
+    close = get_close_matches(name[:_LONGEST].casefold(), by_folded, 1)
+    return f"; did you mean {by_folded[close[0]]!r}?" if close else ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import gc
 import importlib
 import os
@@ -10,7 +12,9 @@ import sys
 from collections.abc import Sequence
 
 from engine.cli.output import escape, print_json
+from engine.cli.parser import Parser, UsageError
 from engine.errors import EngineError, InputError, ModelFormatError
+from engine.words import meant
 
 COMMANDS = {
     "inspect": "metadata, fusion, run order, shapes, operators, parameters",
@@ -26,18 +30,8 @@ COMMANDS = {
 COLLECT_AFTER = (500_000, 20, 50)
 
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+_WRITE_FAILURES = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 MAX_MESSAGE = 2000  # characters of an error for people: it may quote names and shapes of any length
-
-
-class UsageError(EngineError):
-    """The command line itself is wrong."""
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        raise UsageError(f"{message} (see {self.prog} --help)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,28 +43,54 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names hold what the terminal's encoding may lack
+    try:
+        return _run_and_tell(arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:
+        return _without_output(error)
+    finally:
+        gc.unfreeze()  # what `engine.cli.model` set apart, for callers within a longer process
+
+
+def _run_and_tell(arguments: list[str]) -> int:
+    """Run one command and tell what failed; whatever was printed has been written at the end.
+
+    Raises
+    ------
+    OSError: what is printed cannot be written.
+    """
     as_json = "--json" in arguments
     try:
         status = _dispatch(arguments)
-        sys.stdout.flush()
-        return status
     except EngineError as error:
-        return _report(error, as_json)
+        status = _report(error, as_json)
     except MemoryError as error:
-        return _report(EngineError(f"out of memory: {error or 'the run needs more than this machine has'}"), as_json)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has left. What is still buffered must not fail at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        status = _report(EngineError(f"out of memory: {error or 'the run needs more than this machine has'}"), as_json)
     except Exception as error:
-        if os.environ.get("OINFER_DEBUG"):
+        if _is_of_output(error) or os.environ.get("OINFER_DEBUG"):
             raise
         told = f"{type(error).__name__}: {error}"
-        return _report(EngineError(f"a fault of OInfer's own ({told}); OINFER_DEBUG=1 shows where"), as_json)
-    finally:
-        gc.unfreeze()  # what `engine.cli.model` set apart, for callers within a longer process
+        status = _report(EngineError(f"a fault of OInfer's own ({told}); OINFER_DEBUG=1 shows where"), as_json)
+    finally:  # after --help too, which ends the program
+        sys.stdout.flush()
+    return status
+
+
+def _is_of_output(error: Exception) -> bool:
+    """Whether printing failed: all that opens files says which one, and tells of its failures itself."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in _WRITE_FAILURES
+
+
+def _without_output(error: OSError) -> int:
+    """Give up standard output, so that what is still buffered does not fail again at exit; the exit status."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):  # whoever read our output has left, and needs no words
+        return BROKEN_PIPE
+    with contextlib.suppress(OSError):
+        print(f"oinfer: the output cannot be written: {error.strerror}", file=sys.stderr)
+    return FAILED
 
 
 def _report(error: EngineError, as_json: bool) -> int:
@@ -93,6 +113,8 @@ def _dispatch(arguments: list[str]) -> int:
         command.add_arguments(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object (docs/cli.md names its keys)")
         return int(command.execute(parser.parse_args(arguments[1:])))
+    if arguments and not arguments[0].startswith("-") and not os.path.lexists(arguments[0]):
+        raise UsageError(_neither(arguments[0]))
     from engine.cli import window
 
     parser = Parser(
@@ -104,3 +126,10 @@ def _dispatch(arguments: list[str]) -> int:
     )  # fmt: skip
     window.add_arguments(parser)
     return window.execute(parser.parse_args(arguments))
+
+
+def _neither(word: str) -> str:
+    """What to say of a first word that names no command and no file."""
+    if os.path.dirname(word) or os.path.splitext(word)[1]:
+        return f"{word}: there is no such file"
+    return f"{word!r} is neither a command nor a file{meant(word, COMMANDS) or '; commands: ' + ', '.join(COMMANDS)}"

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Compare; 1 if the outputs disagree."""
     providers = inputs.choose_providers(args.providers)
-    asked = inputs.choose_providers(args.second_opinion)[0] if args.second_opinion else None
+    asked = None if args.second_opinion is None else inputs.available_provider(args.second_opinion)
     tolerances = parse_tolerances(args.rtol)
     against = load_arrays(args.against) if args.against else None
     model = open_named(args)

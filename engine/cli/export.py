@@ -11,7 +11,7 @@ from engine.cli.output import escape, print_json
 from engine.errors import InputError
 from engine.export import export, nodes_between, region_of
 from engine.graph.ir import Model, Node
-from engine.words import bytes_text, counted
+from engine.words import bytes_text, counted, meant
 
 T = TypeVar("T")
 
@@ -69,5 +69,5 @@ def _named(known: dict[str, T], names: str | None, what: str) -> list[T]:
     listed = [names] if names in known else [name.strip() for name in names.split(",")]
     for name in listed:
         if name not in known:
-            raise InputError(f"the model has no {what} {name!r}; `oinfer inspect` lists them")
+            raise InputError(f"the model has no {what} {name!r}; `oinfer inspect` lists them{meant(name, known)}")
     return [known[name] for name in listed]

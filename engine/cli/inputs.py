@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from engine.feeds import InputSpec
 from engine.graph.ir import Model
 from engine.providers import default_providers, provider_named
 from engine.providers.base import ExecutionProvider
+from engine.words import meant
 
 _MAX_DIGITS = 18  # every such number is an int64
 
@@ -61,10 +63,10 @@ def sizes(model: Model, args: argparse.Namespace) -> dict[str, int]:
     """
     known, declared = feeding.symbols(model), feeding.declared_names(model)
     texts = _pairs("--dim", args.dim, [*known, *declared])
-    given = {declared.get(name, name): _parse_size(name, text) for name, text in texts}
+    given = {declared.get(name, name): _parse_size(name, text) for name, text in texts.items()}
     for name in set(given) - set(known):
         listed = ", ".join(known) or "none"
-        raise InputError(f"the inputs have no symbolic dim {name!r}; they have {listed}")
+        raise InputError(f"the inputs have no symbolic dim {name!r}; they have {listed}{meant(name, known)}")
     return given
 
 
@@ -76,8 +78,8 @@ def prepare(model: Model, args: argparse.Namespace) -> PreparedFeeds:
     InputError: an option that does not parse or does not fit the model, or inputs that do not.
     """
     names = [tensor.name for tensor in model.graph.inputs]
-    specs = {name: InputSpec.parse(text) for name, text in _pairs("--input", args.input, names)}
-    shapes = {name: _parse_shape(name, text) for name, text in _pairs("--shape", args.shape, names)}
+    specs = {name: InputSpec.parse(text) for name, text in _pairs("--input", args.input, names).items()}
+    shapes = {name: _parse_shape(name, text) for name, text in _pairs("--shape", args.shape, names).items()}
     given = sizes(model, args)
     from_file = feeding.name_feeds(model, feeding.load_feeds(args.inputs)) if args.inputs else {}
     from_file = {name: array for name, array in from_file.items() if name not in {*specs, *shapes}}
@@ -96,16 +98,29 @@ def choose_providers(names: str | None) -> list[ExecutionProvider]:
 
     Raises
     ------
-    InputError: a name that no provider has, or a provider that this machine cannot run.
+    InputError: a name that no provider has or that stands twice, or a provider that this machine cannot run.
     """
     if names is None:
         return default_providers()
-    chosen = [provider_named(name) for name in names.split(",") if name.strip()]
-    for provider in chosen:
-        availability = provider.available()
-        if not availability:
-            raise InputError(f"{provider.name} is not available: {availability.reason}")
+    chosen = [available_provider(name) for name in names.split(",")]
+    for name, times in Counter(provider.name for provider in chosen).items():
+        if times > 1:
+            raise InputError(f"--providers {names}: {name} is named twice")
     return chosen
+
+
+def available_provider(name: str) -> ExecutionProvider:
+    """The provider of that name.
+
+    Raises
+    ------
+    InputError: a name that no provider has, or a provider that this machine cannot run.
+    """
+    provider = provider_named(name)
+    availability = provider.available()
+    if not availability:
+        raise InputError(f"{provider.name} is not available: {availability.reason}")
+    return provider
 
 
 def overrides(args: argparse.Namespace) -> dict[str, str]:
@@ -139,15 +154,17 @@ def natural(text: str) -> int:
     return int(text)
 
 
-def _pairs(option: str, texts: Sequence[str], names: Iterable[str]) -> list[tuple[str, str]]:
+def _pairs(option: str, texts: Sequence[str], names: Iterable[str]) -> dict[str, str]:
     """NAME=VALUE arguments, parted after one of `names` where they begin so, since names may hold ``=`` too."""
-    pairs = []
+    pairs: dict[str, str] = {}
     for text in texts:
         known = max((name for name in names if text.startswith(name + "=")), key=len, default="")
         name, equals, value = (known, "=", text[len(known) + 1 :]) if known else text.partition("=")
         if not equals or not name or not value:
             raise InputError(f"{option} {text}: give NAME=VALUE")
-        pairs.append((name, value))
+        if name in pairs:
+            raise InputError(f"{option} {text}: {name!r} is given twice")
+        pairs[name] = value
     return pairs
 
 

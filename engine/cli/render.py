@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from math import inf
 from pathlib import Path
 
 from engine.cli.inputs import add_dim, sizes
 from engine.cli.model import add_model, open_named
 from engine.cli.output import escape, print_json
+from engine.cli.window import qt_needed
 from engine.errors import EngineError, InputError
 from engine.words import bytes_text
 
@@ -25,8 +27,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--names", action="store_true", help="the names of nodes and tensors too")
     parser.add_argument("--netron", action="store_true", help="in Netron's colours, with its titles")
     add_dim(parser)
-    parser.add_argument("--scale", type=float, metavar="S",
+    parser.add_argument("--scale", type=_scale, metavar="S",
                         help="pixels to a pixel of the drawing, PNG only (default 2, less for very large graphs)")
+
+
+def _scale(text: str) -> float:
+    try:
+        scale = float(text)
+    except ValueError:
+        scale = 0.0
+    if not 0 < scale < inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return scale
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -39,13 +51,9 @@ def execute(args: argparse.Namespace) -> int:
     model = open_named(args)
     given = sizes(model, args)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    try:
+    with qt_needed():
         from gui.canvas.scene import SceneOptions
         from gui.render import render
-    except ImportError as error:
-        from engine.cli.window import no_qt
-
-        raise no_qt(error) from error
     try:
         options = SceneOptions(horizontal=args.horizontal, names=args.names, netron=args.netron,
                                label="both" if args.names else "shape")  # fmt: skip

@@ -5,10 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
+from engine.cli.parser import UsageError
 from engine.errors import EngineError, ModelFormatError
+
+_QT = {"PySide6", "shiboken6"}
+_OURS = {"engine", "gui", "resources"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,33 +37,46 @@ def execute(args: argparse.Namespace) -> int:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
         return smoke(args)
     if args.picture or args.json or args.flat or args.view:
-        raise ModelFormatError("--picture, --json, --flat and --view go with --smoke")
+        raise UsageError("--picture, --json, --flat and --view go with --smoke")
     if sys.platform == "linux" and not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))):
         raise EngineError("there is no display: DISPLAY and WAYLAND_DISPLAY are empty. Start it in a desktop session "
                           "or over ssh -X; inspect, check, run, compare and render need none")  # fmt: skip
-    try:
+    with qt_needed():
         from gui.app import main
-    except ImportError as error:
-        raise no_qt(error) from error
     return int(main([args.model] if args.model else []))
 
 
 def smoke(args: argparse.Namespace) -> int:
     """Drive the real window once."""
-    try:
+    with qt_needed():
         from gui.smoke import main
-    except ImportError as error:
-        raise no_qt(error) from error
     return int(main(args.model, args.picture, args.json, args.flat, args.view))
 
 
-def no_qt(error: ImportError) -> EngineError:
-    """The error that says why the window cannot open, and what to do."""
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return EngineError(f"the window cannot open: the Python package {error.name.split('.')[0]!r} is not installed; "
-                           "install it with: pip install oinfer")  # fmt: skip
-    return EngineError(f"the window cannot open, since Qt cannot load: {error}; on Debian: "
-                       "apt-get install libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3")  # fmt: skip
+@contextmanager
+def qt_needed() -> Iterator[None]:
+    """Around imports of the window: says what to do where a package it needs, or what Qt links to, is missing.
+
+    Raises
+    ------
+    EngineError: Qt or another package cannot be imported. A fault in modules of OInfer's own stays what it is.
+    """
+    try:
+        yield
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in _OURS:
+            raise
+        raise EngineError(f"the window cannot open{_why(error, package)}") from error
+
+
+def _why(error: ImportError, package: str) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return f": the Python package {package!r} is not installed; install it with: pip install oinfer"
+    if package in _QT:
+        return (f", since Qt cannot load: {error}; on Debian: "
+                "apt-get install libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3")  # fmt: skip
+    return f": {error}"
 
 
 def _version() -> str:

@@ -13,7 +13,7 @@ from engine.feeds.dims import input_shape, required_inputs
 from engine.feeds.files import UNNAMED, is_extension_float
 from engine.graph.ir import Model, Tensor
 from engine.graph.types import format_shape
-from engine.words import quoted
+from engine.words import meant, quoted
 
 
 def name_feeds(model: Model, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -100,6 +100,6 @@ def no_such_input(model: Model, name: str) -> str:
     names = [t.name for t in model.graph.inputs if not t.is_constant]
     if any(t.name == name for t in model.graph.inputs):
         return f"{name!r} is a constant of this model (IR version {model.ir_version}) and cannot be fed"
-    return f"the model has no input {name!r}; its inputs are {quoted(names)}"
+    return f"the model has no input {name!r}; its inputs are {quoted(names)}{meant(name, names)}"
 
 

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from engine.dtypes import from_numpy
-from engine.errors import InputError
+from engine.errors import ExportError, InputError
+from engine.words import quoted
 
 INPUT_PREFIX, OUTPUT_PREFIX = "in:", "out:"
+_NPY, _ZIP = b"\x93NUMPY", b"PK"
 UNNAMED = ""  # the key of a file that holds one array without a name
 
 
@@ -28,7 +30,7 @@ def load_feeds(path: str | Path) -> dict[str, np.ndarray]:
 
     Raises
     ------
-    InputError: the file is missing, is not of these kinds, or holds pickled objects.
+    InputError: the file is missing, is not of these kinds, holds pickled objects, or no inputs.
     """
     path = Path(path)
     if path.is_dir():
@@ -36,7 +38,10 @@ def load_feeds(path: str | Path) -> dict[str, np.ndarray]:
     arrays = load_arrays(path)
     if any(key.startswith(INPUT_PREFIX) for key in arrays):
         return {key.removeprefix(INPUT_PREFIX): a for key, a in arrays.items() if key.startswith(INPUT_PREFIX)}
-    return {key: a for key, a in arrays.items() if not re.match(r"(every\d+:)?out:", key)}
+    feeds = {key: a for key, a in arrays.items() if not re.match(r"(every\d+:)?out:", key)}
+    if not feeds:
+        raise InputError(f"{path} holds no inputs, but outputs alone: {quoted(arrays)}")
+    return feeds
 
 
 def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
@@ -44,7 +49,7 @@ def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
 
     Raises
     ------
-    InputError: the file is missing, is not of these kinds, or holds pickled objects.
+    InputError: the file is missing, is not of these kinds, is damaged, or holds pickled objects or nothing.
     """
     path = Path(path)
     try:
@@ -52,21 +57,20 @@ def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
             raise InputError(f"{path} is a folder; give an .npz, .npy or .pb file")
         if path.exists() and not path.is_file():  # a pipe would be waited for, a device never ends
             raise InputError(f"{path} is not a regular file")
-        if path.suffix == ".pb":
-            return _read_tensor_proto(path)
-        with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return {UNNAMED: _objects(loaded)}
-            return {key: _objects(loaded[key]) for key in loaded.files}
+        if not path.stat().st_size:
+            raise InputError(f"{path} is empty; give an .npz, .npy or .pb file")
+        return _read_tensor_proto(path) if path.suffix == ".pb" else _read_numpy(path)
+    except InputError:
+        raise
     except FileNotFoundError as error:
         raise InputError(f"{path} does not exist") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not an .npz, .npy or .pb file that can be read here: {error}") from error
     except MemoryError as error:
         raise InputError(f"{path} holds arrays that do not fit into memory") from error
+    except Exception as error:  # a damaged file leads NumPy's parsers to errors of many types
+        why = "pickled objects, which can run code, are refused" if "pickle" in str(error) else error
+        raise InputError(f"{path} cannot be read: {why}") from error
 
 
 def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> list[str]:
@@ -74,6 +78,10 @@ def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> list[str]:
 
     Types that NumPy itself lacks are widened without loss: bfloat16, float8, float6 and float4 to float32, 4- and
     2-bit integers to 8 bits; strings become fixed-width text. Sequences, maps and absent optionals are left out.
+
+    Raises
+    ------
+    ExportError: the file cannot be written.
     """
     kept, left_out = {}, []
     for name, value in arrays.items():
@@ -87,7 +95,7 @@ def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> list[str]:
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                     np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error
     return left_out
 
 
@@ -106,6 +114,24 @@ def is_extension_float(dtype: np.dtype) -> bool:
     """Whether `dtype` is a float type of ml_dtypes, such as bfloat16."""
     element = from_numpy(dtype)
     return dtype.isbuiltin != 1 and element is not None and element.kind == "float"
+
+
+def _read_numpy(path: Path) -> dict[str, np.ndarray]:
+    with path.open("rb") as file:
+        start = file.read(len(_NPY))
+        if not start.startswith((_NPY, _ZIP)):
+            raise InputError(f"{path} is not an .npz, .npy or .pb file: it begins with {start!r}")
+        file.seek(0)
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {UNNAMED: _objects(loaded)}
+        if not loaded.files:
+            raise InputError(f"{path} holds no arrays")
+        arrays = {key: loaded[key] for key in loaded.files}
+    for key, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise InputError(f"{path} is no .npz file: it holds {key!r}, which is no array")
+    return {key: _objects(array) for key, array in arrays.items()}
 
 
 def _objects(array: np.ndarray) -> np.ndarray:
@@ -131,6 +157,8 @@ def _read_tensor_proto(path: Path) -> dict[str, np.ndarray]:
     proto = onnx.TensorProto()
     try:
         proto.ParseFromString(path.read_bytes())
+        if proto.data_type not in onnx.TensorProto.DataType.values() or not proto.data_type:
+            raise ValueError(f"there is no element type {proto.data_type}")
         if proto.data_location == onnx.TensorProto.EXTERNAL:
             raise InputError(f"{path} keeps its data in another file, which is not read here")
         return {proto.name: _objects(np.asarray(numpy_helper.to_array(proto)))}

@@ -12,6 +12,7 @@ from engine.providers.base import Availability, ExecutionProvider, TensorAllocat
 from engine.providers.cpu import CPUProvider
 from engine.providers.cuda import CUDAProvider
 from engine.providers.ort import OnnxRuntimeProvider, execution_providers
+from engine.words import meant
 
 __all__ = [
     "AccelerateProvider", "Availability", "CPUProvider", "CUDAProvider", "ExecutionProvider", "OnnxRuntimeProvider",
@@ -46,8 +47,9 @@ def provider_named(name: str) -> ExecutionProvider:
             return provider
         if isinstance(provider, OnnxRuntimeProvider) and provider.name.lower() == wanted.lower():
             return OnnxRuntimeProvider(_choice_named(provider, choice))
-    known = ", ".join(provider.name for provider in _CATALOGUE)
-    raise InputError(f"there is no execution provider {name.strip()!r}; there are {known}")
+    known = [provider.name for provider in _CATALOGUE]
+    hint = meant(wanted, known)
+    raise InputError(f"there is no execution provider {name.strip()!r}; there are {', '.join(known)}{hint}")
 
 
 def _choice_named(provider: OnnxRuntimeProvider, choice: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.errors import InputError
 from engine.graph.ir import Node
+from engine.words import meant
 
 _KINDS = {"op": "operator", "node": "node"}
 
@@ -38,5 +39,6 @@ def chosen_providers(nodes: Sequence[Node], overrides: Mapping[str, str], provid
             chosen[node] = known[overrides[keys[0]].strip().lower()]
     for key in overrides.keys() - used:
         kind, _, what = key.partition(":")
-        raise InputError(f"the model has no {_KINDS[kind]} {what!r} to place")
+        there = [node.qualified_name if kind == "node" else node.qualified_op for node in nodes]
+        raise InputError(f"the model has no {_KINDS[kind]} {what!r} to place{meant(what, there)}")
     return chosen

@@ -201,13 +201,17 @@ def test_run_for_people_tells_assumed_dims(affine: Path, capsys: pytest.CaptureF
         (["--providers", "TPU"], "no execution provider 'TPU'"),
         (["--repeat", "0"], "at least 1"),
         (["--seed", "-1"], "whole number"),
-        (["--outputs", "/nowhere/o.npz"], "/nowhere/o.npz cannot be written"),
     ],
 )
 def test_bad_options_are_told_in_one_line(
     affine: Path, arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert part in complaint(capsys, "run", affine, *arguments)
+
+
+def test_outputs_that_cannot_be_written(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = complaint(capsys, "run", affine, "--outputs", "/nowhere/o.npz", status=1)
+    assert "/nowhere/o.npz cannot be written" in told
 
 
 def test_wrong_feeds_are_told_with_both_types(
