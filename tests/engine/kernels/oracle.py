@@ -133,6 +133,20 @@ def run_model(model: onnx.ModelProto, feeds: Mapping[str, Value]) -> list[Value]
     return Evaluator(load_model_proto(model)).run(feeds)
 
 
+SEVEN_BITS = (-64, 63)
+"""The range of int8 operands that ONNX Runtime multiplies exactly with uint8 ones on any processor: on x86 without
+VNNI it adds two products at a time in 16 bits, and saturates."""
+
+
+@functools.cache
+def ort_saturates() -> bool:
+    """Whether ONNX Runtime does so here."""
+    factors = np.full((1, 64), 255, np.uint8), np.full((64, 16), 127, np.int8)
+    feeds = {f"i{k}": factor for k, factor in enumerate(factors)}
+    (product,) = run_model_ort(model_of("MatMulInteger", factors), feeds)
+    return bool((product != 64 * 255 * 127).any())
+
+
 def run_model_ort(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """The outputs of a model by ONNX Runtime without optimisations, on one thread."""
     import onnxruntime as ort

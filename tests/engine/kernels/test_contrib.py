@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from tests.engine.kernels.oracle import assert_same, check, model_of, run_model, run_model_ort
+from tests.engine.kernels.oracle import SEVEN_BITS, assert_same, check, model_of, run_model, run_model_ort
 
 rng = np.random.default_rng(28)
 
@@ -95,7 +95,7 @@ def test_quantized_elementwise_and_pooling(dtype: type) -> None:
 
 
 def test_quantized_products() -> None:
-    a, b = rng.integers(0, 256, (3, 5)).astype(np.uint8), rng.integers(-128, 128, (7, 5)).astype(np.int8)
+    a, b = rng.integers(0, 256, (3, 5)).astype(np.uint8), rng.integers(*SEVEN_BITS, (7, 5), np.int8)
     zeros = np.array(9, np.uint8), np.array(3, np.int8)
     bias = (floats(7) * 1000).astype(np.int32)
     out = np.array(4, np.float32), np.array(100, np.uint8)
@@ -123,7 +123,7 @@ def test_gather_of_packed_rows() -> None:
 
 def test_lstm_with_quantized_weights() -> None:
     hidden = 16
-    w, r = (rng.integers(-127, 128, (1, width, 4 * hidden)).astype(np.int8) for width in (8, hidden))
+    w, r = (rng.integers(*SEVEN_BITS, (1, width, 4 * hidden), np.int8) for width in (8, hidden))
     grain, zero = np.array([0.01], np.float32), np.zeros(1, np.int8)
     for state in (None, floats(1, 4, hidden)):
         contrib(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.engine.kernels.oracle import SEVEN_BITS
 from tests.engine.kernels.properties.strategies import (
     FLOATS,
     agree,
@@ -61,7 +62,7 @@ def test_quantised_concat(shape: tuple[int, ...], parts: int, pick: Any) -> None
 def test_quantised_conv(last: int, group: int, inside: int, outside: int, pick: Any) -> None:
     attributes = pick.draw(window(2))
     x, x_scale, x_zero = quantised(pick, (1, group * inside, *pick.draw(spatial(2))))
-    w = pick.draw(data((group * outside, inside, *attributes["kernel_shape"]), np.int8, -100, 100))
+    w = pick.draw(data((group * outside, inside, *attributes["kernel_shape"]), np.int8, *SEVEN_BITS))
     x = np.moveaxis(x, 1, -1).copy() if last else x
     contrib("QLinearConv", x, x_scale, x_zero, w, np.array(0.02, np.float32), np.array(0, np.int8),
             np.array(0.5, np.float32), np.array(90, np.uint8), group=group, channels_last=last, atol=1,
@@ -85,7 +86,7 @@ def test_pools_of_channels_last(ceil_mode: int, last: int, pick: Any) -> None:
 @given(SIZE, SIZE, st.integers(1, 40), st.data())
 def test_quantised_products(m: int, n: int, k: int, pick: Any) -> None:
     a, a_scale, a_zero = quantised(pick, (m, k))
-    b, b_scale, b_zero = quantised(pick, (k, n), np.int8)
+    b, (b_scale, b_zero) = pick.draw(data((k, n), np.int8, *SEVEN_BITS)), grain(pick, np.int8)
     b_zero = np.zeros_like(b_zero)
     bias = pick.draw(data((n,)))
     contrib("MatMulIntegerToFloat", a, b, a_scale, b_scale, a_zero, b_zero, bias, atol=1e-3)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.engine.kernels.oracle import SEVEN_BITS
 from tests.engine.kernels.properties.strategies import Draw, agree, data, examples, many
 
 AUTO = st.sampled_from(["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])
@@ -94,7 +95,7 @@ def test_quantised_conv(op: str, group: int, inside: int, outside: int, per_filt
     attributes = pick.draw(window(2))
     filters = group * outside
     x = pick.draw(data((1, group * inside, *pick.draw(spatial(2))), np.uint8, 0, 255))
-    w = pick.draw(data((filters, inside, *attributes["kernel_shape"]), np.int8, -100, 100))
+    w = pick.draw(data((filters, inside, *attributes["kernel_shape"]), np.int8, *SEVEN_BITS))
     x_zero, w_zero = np.array(pick.draw(st.integers(0, 255)), np.uint8), np.zeros((), np.int8)
     if op == "ConvInteger":
         agree(op, x, w.astype(np.uint8), x_zero, np.array(3, np.uint8), group=group, **attributes)
