@@ -86,7 +86,7 @@ def _about(node: Node, run: RunState | None) -> Iterator[Item]:
 def _figures(node: Node, run: RunState | None, costs: CostTable | None) -> Iterator[Item]:
     figures: dict[str, object] = {}
     if run is not None:
-        figures |= {"time (ms)": run.node_ms.get(node), "error": run.disagreement.get(node)}
+        figures |= {"time (ms)": _short(run.node_ms.get(node)), "error": run.disagreement.get(node)}
     cost = costs.costs.get(node) if costs is not None else None
     if cost is not None:
         figures |= {"MACs": cost.macs, "FLOPs": cost.flops}
@@ -100,10 +100,16 @@ def _totals(run: RunState | None, costs: CostTable | None) -> Iterator[Item]:
     if costs is not None:
         figures |= {"MACs": costs.total.macs, "FLOPs": costs.total.flops}
     if run is not None and run.comparison is not None:
-        figures |= {"mixed (ms)": run.comparison.mixed_ms, "CPU only (ms)": run.comparison.cpu_only_ms}
+        mixed, alone = run.comparison.mixed_ms, run.comparison.cpu_only_ms
+        figures |= {"mixed (ms)": _short(mixed), "CPU only (ms)": _short(alone)}
     for name, value in figures.items():
         if _is_number(value):
             yield _item("model", "", name, value)
+
+
+def _short(ms: float | None) -> float | None:
+    """A time in the digits that mean something: Netron shows every one that stands in the file."""
+    return None if ms is None else float(f"{ms:.4g}")
 
 
 def _is_number(value: object) -> bool:

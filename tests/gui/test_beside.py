@@ -142,7 +142,7 @@ def test_an_attachment_names_what_the_file_names(
         known = {"node": nodes, "value": values, "model": {""}}[item["kind"]]
         assert item["target"] in known
     times = {i["target"]: i["value"] for i in told["metrics"] if i["name"] == "time (ms)"}
-    assert times == {n.stored_name: ms for n, ms in window.document.run.node_ms.items()}
+    assert times == {n.stored_name: float(f"{ms:.4g}") for n, ms in window.document.run.node_ms.items()}
     softmax = next(n for n in proto.graph.node if n.op_type == "Softmax")
     shapes = {i["target"]: i["value"] for i in told["metadata"] if i["name"] == "inferred"}
     assert shapes[softmax.output[0]] == "f32 N×10"
