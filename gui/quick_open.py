@@ -49,6 +49,7 @@ class QuickOpen(QDialog):
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName("Go to anything")
+        self.setProperty("popup", "true")
         self._document = document
         self._actions = [action for action in actions if action.isEnabled()]
         self._job: Job | None = None

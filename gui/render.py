@@ -126,9 +126,9 @@ def render(
     grouping = Grouping.at_first(graph)
     grouping.shown = grouped and grouping.tree is not None
     drawing = draw(graph, grouping, options, TextMeasure())
-    coloring = make_coloring(drawing.scene, "category", None, options.netron)
-    title = clean(model.graph.name or target.stem, 80)
     colors = canvas_colors(DARK if dark else LIGHT)
+    coloring = make_coloring(drawing.scene, "category", None, options.netron).suited(colors)
+    title = clean(model.graph.name or target.stem, 80)
     binder = Binder(sizes) if sizes else None
     return write(Picture(drawing, colors, coloring, title, options.netron, binder=binder), target, scale)
 

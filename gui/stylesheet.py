@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _TEMPLATE = """
 QMainWindow, QDialog, QMenuBar, QMenu, QToolBar, QStatusBar, QDockWidget, QDockWidget > QWidget
     { background: @window; color: @text; }
+QDialog[popup="true"] { border: 1px solid @neutral; }
 QMainWindow::separator { background: @line; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: @accent; }
 

@@ -141,7 +141,7 @@ class BoxMaker:
         box.width = even(min(MAX_WIDTH, max(MIN_WIDTH if not self._options.netron else 0.0, title + 2 * PADDING,
                                             max(rows, default=0.0) + 2 * PADDING)))  # fmt: skip
         box.title_x = PADDING + glyph
-        box.note_x = box.width - PADDING - note
+        box.note_x = box.width - PADDING - note if note else box.width
         box.height = HEADER_HEIGHT + (ROWS_PADDING + ROW_HEIGHT * len(box.rows) if box.rows else 0.0)
 
 

@@ -15,7 +15,16 @@ from PySide6.QtGui import QColor
 from engine.graph.ir import Node
 from gui.canvas.groups import Group
 from gui.canvas.layout.types import Ints
-from gui.canvas.palette import CHANGE_COLORS, NO_VALUE, PROVIDER_COLORS, RAMP, SERIES, netron_color
+from gui.canvas.palette import (
+    CHANGE_COLORS,
+    NETRON_OTHER,
+    NO_VALUE,
+    PROVIDER_COLORS,
+    RAMP,
+    SERIES,
+    CanvasColors,
+    netron_color,
+)
 from gui.canvas.scene import Box, BoxKind, Scene
 from gui.changes import RANK, strongest
 
@@ -44,12 +53,13 @@ class Coloring:
     index: Ints
     legend: Legend | None = None
 
-    def quiet(self, color: str) -> Coloring:
-        """The same with another colour for nodes without a value, which step back behind the others."""
+    def suited(self, colors: CanvasColors) -> Coloring:
+        """The same in a theme: nodes without a value step back, and those without a category are seen."""
+        own = {NO_VALUE: colors.quiet, NETRON_OTHER: colors.netron_other}
         legend = self.legend
         if legend is not None:
-            legend = replace(legend, entries=[(color if c == NO_VALUE else c, text) for c, text in legend.entries])
-        return Coloring([color if c == NO_VALUE else c for c in self.colors], self.index, legend)
+            legend = replace(legend, entries=[(own.get(color, color), text) for color, text in legend.entries])
+        return Coloring([own.get(color, color) for color in self.colors], self.index, legend)
 
 
 def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None, netron: bool = False) -> Coloring:

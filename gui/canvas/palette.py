@@ -97,6 +97,7 @@ class CanvasColors:
     copied: str  # lines along which tensors go from device to device
     panel: str  # minimap and legend
     quiet: str  # headers without a value in the current colouring
+    netron_other: str  # header of an operator that Netron has no category for
 
 
 def canvas_colors(theme: Theme) -> CanvasColors:
@@ -119,6 +120,7 @@ def canvas_colors(theme: Theme) -> CanvasColors:
         copied="#f472b6" if theme.dark else "#be185d",
         panel=theme.raised,
         quiet="#3d434e" if theme.dark else NO_VALUE,
+        netron_other="#555b66" if theme.dark else NETRON_OTHER,
     )
 
 

@@ -191,7 +191,7 @@ class GraphPicture(QWidget):
     def _recolor(self) -> None:
         mode, values = self._mode
         coloring = make_coloring(self._scene, mode, values, self._netron) if self._scene else None
-        self._coloring = coloring.quiet(self._colors.quiet) if coloring is not None else None
+        self._coloring = coloring.suited(self._colors) if coloring is not None else None
         if self._coloring is not None and self._coloring.legend is not None and self._copies:
             self._coloring.legend.entries.append((self._colors.copied, copies_text(self._copies)))
         self._legend.show_legend(self._coloring.legend if self._coloring else None, self._colors)
@@ -410,7 +410,7 @@ class GraphPicture(QWidget):
         self._minimap.move(right, bottom)
         self._legend.move(OVERLAY_MARGIN, self.height() - self._legend.height() - OVERLAY_MARGIN)
         g = self._geometry
-        if g is None or self.height() < 2 * self._minimap.height() or self.width() < 3 * self._minimap.width():
+        if g is None or self.height() < 2.5 * self._minimap.height() or self.width() < 3 * self._minimap.width():
             self._minimap.hide()
             return
         x0, y0, x1, y1 = self.view.visible()

@@ -13,10 +13,11 @@ from engine.diff import diff
 from engine.graph.ir import Model, Node
 from engine.shapes.infer import infer_shapes
 from gui.canvas.coloring import make_coloring
-from gui.canvas.palette import CHANGE_COLORS
+from gui.canvas.palette import CHANGE_COLORS, canvas_colors
 from gui.canvas.scene import SceneOptions
 from gui.canvas.scene_builder import build_scene
 from gui.changes import ADDED, CHANGED, GAP, INSIDE, WEIGHTS, Changes
+from gui.theme import DARK
 
 
 def node(op: str, inputs: str, outputs: str, name: str, **attributes: object) -> NodeProto:
@@ -134,5 +135,6 @@ def test_nodes_are_coloured_by_their_kind(changes: Changes) -> None:
     assert [text for _, text in coloring.legend.entries] == [
         "Only here  1", "Changed  1", "Other weights  1", "Removed here  1", "The same  1",
     ]  # fmt: skip
-    quiet = coloring.quiet("#123456")
-    assert quiet.colors[quiet.index[place["net/sigmoid"]]] == "#123456"
+    dark = canvas_colors(DARK)
+    suited = coloring.suited(dark)
+    assert suited.colors[suited.index[place["net/sigmoid"]]] == dark.quiet

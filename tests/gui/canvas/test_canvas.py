@@ -17,7 +17,8 @@ from gui.canvas.layout import LayoutInput, layout
 from gui.canvas.palette import Category
 from gui.canvas.scene import SceneOptions
 from gui.canvas.scene_builder import build_scene
-from gui.theme import DARK, LIGHT
+from gui.canvas.text import TextMeasure
+from gui.theme import DARK, LIGHT, Theme
 from tests.gui.canvas.models import control_flow, conv_net, cyclic, load, scene_of, width
 
 LEFT = Qt.MouseButton.LeftButton
@@ -494,6 +495,33 @@ def test_lines_of_the_selection_pass_below_the_title_of_an_opened_module(qtbot: 
     canvas.select(inside)
     assert column() == [canvas.colors.accent, *header, canvas.colors.accent]
     assert canvas.colors.accent not in (above, *header, below)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_titles_in_netrons_style_are_whole_and_stand_out(qtbot: QtBot, theme: Theme) -> None:
+    model = conv_net()
+    canvas = GraphCanvas()
+    qtbot.addWidget(canvas)
+    canvas.resize(700, 800)
+    canvas.set_theme(theme)
+    canvas.set_netron(True)
+    scene = build_scene(model.graph, TextMeasure(), SceneOptions(netron=True))
+    canvas.set_scene(scene, layout(scene.layout_input))
+    canvas.show()
+    qtbot.waitExposed(canvas)
+    canvas.zoom_to(2.0)
+    for name in ("relu", "sum"):
+        canvas.reveal(node(model, name))
+        canvas.settle()
+        rect = canvas.node_rect(node(model, name))
+        image = canvas.grab().toImage()
+        ground = image.pixelColor(round(rect.center().x()), round(rect.top()) + 3)
+        inked = [x for x in range(round(rect.left()) + 4, round(rect.right()) - 4)
+                 for y in range(round(rect.top()) + 6, round(rect.top()) + 38)
+                 if image.pixelColor(x, y).lightness() > ground.lightness() + 60]  # fmt: skip
+        free = min(inked) - rect.left(), rect.right() - max(inked)
+        assert abs(free[0] - free[1]) <= 5, f"{name}: {free} px free at the sides of the title"
+        assert max(ground.getRgb()[:3]) > max(QColor(canvas.colors.background).getRgb()[:3]) + 40 or not theme.dark
 
 
 def test_the_minimap_of_a_drawing_that_lies_lies_too(qtbot: QtBot) -> None:
