@@ -74,7 +74,9 @@ COMMANDS = (
     _theme("dark", "Dark Theme"),
     Command("next_pane", "View", "Ne&xt Pane", lambda w: w.pane_focus.step(1), ["F6"], separated=True),
     Command("previous_pane", "View", "Previous Pane", lambda w: w.pane_focus.step(-1), ["Shift+F6"]),
-    Command("reset_layout", "View", "R&eset Layout", lambda w: w.reset_layout(), separated=True),
+    Command("full_screen", "View", "F&ull Screen", lambda w: w.toggle_full_screen(), ["F11"],
+            checked=lambda w: w.isFullScreen(), separated=True),
+    Command("reset_layout", "View", "R&eset Layout", lambda w: w.reset_layout()),
 
     Command("quick_open", "Go", "Go to &Anything…", lambda w: w.quick_open(), ["Ctrl+P"], has_model),
     *GRAPH_COMMANDS,

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from engine.words import counted
@@ -21,17 +21,15 @@ from gui.canvas.layout_process import LayoutCancelled, warm
 from gui.canvas.scene import stored_options
 from gui.canvas.text import TextMeasure
 from gui.canvas.view import View
+from gui.canvas_bar import CanvasBar, modules_around, way_to
 from gui.color_modes import color_title, color_values, copied_edges
 from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
 from gui.placement_menu import add_placement
-from gui.text import one_line
 from gui.theme import Theme, on_theme
-from gui.widgets.bars import Breadcrumb
 
 MAX_KEPT = 24  # drawings of one model
-NOTICE_MS = 4000
 
 
 class CanvasView(QWidget):
@@ -59,28 +57,14 @@ class CanvasView(QWidget):
         self.opens_flat = False  # whether large graphs open with every node by itself
         self.canvas = GraphCanvas()
         self.canvas.set_netron(self.options.netron)
-        self.breadcrumb = Breadcrumb()
-        self._build()
-        self._connect()
-
-    def _build(self) -> None:
-        self._notice = QLabel(textFormat=Qt.TextFormat.PlainText)
-        self._notice.setProperty("role", "muted")
-        self._again = QPushButton("Lay out")
-        self._again.hide()
-        self._calm = QTimer(self, singleShot=True, interval=NOTICE_MS)
-        self._calm.timeout.connect(self._notice.clear)
-        path = QHBoxLayout()
-        path.setContentsMargins(10, 6, 10, 2)
-        path.setSpacing(2)
-        path.addWidget(self.breadcrumb, 1)
-        path.addWidget(self._notice)
-        path.addWidget(self._again)
+        self.bar = CanvasBar()
+        self.breadcrumb = self.bar.breadcrumb
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(path)
+        layout.addWidget(self.bar)
         layout.addWidget(self.canvas, 1)
+        self._connect()
 
     def _connect(self) -> None:
         document, canvas = self._document, self.canvas
@@ -102,7 +86,8 @@ class CanvasView(QWidget):
         document.opening.connect(warm)
         canvas.view_changed.connect(self.view_changed)
         self.breadcrumb.clicked.connect(self._go_to)
-        self._again.clicked.connect(self._lay_out)
+        self.bar.layout_wanted.connect(self._lay_out)
+        self.bar.all_wanted.connect(self.show_left_out)
         on_theme(self._set_theme)
 
     def sizeHint(self) -> QSize:
@@ -137,6 +122,11 @@ class CanvasView(QWidget):
         self._found = list(items)
         self.canvas.highlight([item for item in self._found if item.graph is self._document.graph])
 
+    def light_found(self) -> None:
+        """Dim everything but what a search found."""
+        if not self.canvas.light_items(item for item in self._found if item.graph is self._document.graph):
+            self.say("Nothing that was found is in this graph")
+
     # What is shown, and how
 
     def set_options(self, **changes: Any) -> None:
@@ -145,6 +135,11 @@ class CanvasView(QWidget):
         self._document.settings.view_options = {f.name: getattr(self.options, f.name) for f in fields(self.options)}
         self.canvas.set_netron(self.options.netron)
         self._redraw(self._document.selection)
+
+    @Slot()
+    def show_left_out(self) -> None:
+        """Show the kinds of nodes again that are left out."""
+        self.set_options(hide_casts=False, hide_qdq=False, hide_shapes=False)
 
     @property
     def grouping(self) -> Grouping | None:
@@ -234,7 +229,7 @@ class CanvasView(QWidget):
             return
         if not again:
             self.canvas.set_scene(None, None)
-        self._notice.setText("Laying out…")
+        self.bar.show_state("Laying out…")
         # After all panes have shown the graph: the job would take the interpreter from them.
         QTimer.singleShot(0, self, self._lay_out)
 
@@ -248,10 +243,9 @@ class CanvasView(QWidget):
         if self._job:
             self._job.cancel()
         graph = self._document.graph
-        self._again.hide()
         if graph is None:
             return
-        self._notice.setText("Laying out…")
+        self.bar.show_state("Laying out…")
         grouping, options, measure = self._groupings.get(graph), self.options, self._measure
 
         def work(task: Task) -> Drawing:
@@ -284,12 +278,11 @@ class CanvasView(QWidget):
             return
         self._job = None
         is_shown = self.canvas.scene is not None
-        self._notice.setText("" if is_shown else "Not laid out")
-        self._again.setVisible(not is_shown)
+        self.bar.show_state("" if is_shown else "Not laid out", again=not is_shown)
 
     def _show(self, drawing: Drawing) -> None:
-        self._notice.setText("")
-        self._again.hide()
+        self.bar.show_state("")
+        self.bar.show_left_out(len(drawing.scene.left_out))
         hold, self._hold = self._hold, None
         self.canvas.set_scene(drawing.scene, drawing.layout, drawing.geometry, hold)
         if drawing.view is not None and hold is None:
@@ -323,7 +316,9 @@ class CanvasView(QWidget):
         self.canvas.select(item)
         if item is not None and self.canvas.scene is not None:
             self.canvas.reveal(item)
-            if id(item) in self.canvas.scene.hidden:
+            if self.canvas.scene.leaves_out(item):
+                self.say("Its kind is hidden (Graph ▸ Hide)")
+            elif id(item) in self.canvas.scene.hidden:
                 self.say("It is inside this module (Ctrl+E opens it)")
         self._show_places()
 
@@ -349,13 +344,12 @@ class CanvasView(QWidget):
     @Slot(str)
     def say(self, text: str) -> None:
         """Show a sentence above the canvas for a while."""
-        self._notice.setText(text)
-        self._calm.start()
+        self.bar.say(text)
 
     @property
     def notice(self) -> str:
         """The sentence above the canvas."""
-        return self._notice.text()
+        return self.bar.notice
 
     @Slot()
     def _recolor(self) -> None:
@@ -369,32 +363,8 @@ class CanvasView(QWidget):
     # The way here
 
     def _show_places(self) -> None:
-        self.breadcrumb.set_places(list(self._places(self._document.graph)))
-
-    def _places(self, graph: Graph | None) -> Iterable[tuple[str, object]]:
-        document = self._document
-        if graph is None or document.model is None:
-            return
-        name = (document.path or "model").replace("\\", "/").rsplit("/", 1)[-1]
-        yield one_line(name, 80), None
-        yield "main graph", document.model.graph
-        way = []
-        while graph is not None and graph.owner is not None:
-            way.append((f"{one_line(graph.owner.name, 80)} / {graph.owner_attribute}", graph))
-            graph = graph.parent
-        yield from reversed(way)
-        yield from ((one_line(group.name, 60), group) for group in self._modules())
-
-    def _modules(self) -> list[Group]:
-        """The modules around what is selected, outer ones first, where modules are shown."""
-        grouping, item = self.grouping, self._document.selection
-        if grouping is None or grouping.tree is None or not grouping.shown:
-            return []
-        node = item.producer if isinstance(item, Tensor) else item
-        group = self._group or (grouping.tree.group_of.get(node) if isinstance(node, Node) else None)
-        if group is None or group.parent is None:
-            return []
-        return [*reversed(list(group.ancestors())), group]
+        modules = modules_around(self._group or self._document.selection, self.grouping)
+        self.breadcrumb.set_places(list(way_to(self._document, modules)))
 
     @Slot(object)
     def _go_to(self, place: object) -> None:

@@ -263,6 +263,11 @@ class MainWindow(QMainWindow):
     def toggle_theme(self) -> None:
         self.set_theme_mode("light" if theme_manager().theme.dark else "dark")
 
+    def toggle_full_screen(self) -> None:
+        """Take the whole screen, or give it back; the window is then as large as before."""
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+        self.refresh_commands()
+
     def reset_layout(self) -> None:
         arrange(self, self.docks)
 
@@ -298,6 +303,7 @@ class MainWindow(QMainWindow):
         items = self.document.finder.items
         self.canvas.highlight(items)
         self.docks["find"].setWindowTitle(f"Find  {len(items):,}" if items else "Find")
+        self.refresh_commands()
 
     @Slot()
     def _show_changes(self) -> None:

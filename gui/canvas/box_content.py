@@ -8,6 +8,7 @@ from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas.folding import is_constant_row
 from gui.canvas.groups import Group
 from gui.canvas.labels import all_attributes, clean, constant_text, important_attributes, subgraph_text
+from gui.canvas.leaving_out import LeftOut
 from gui.canvas.module_paths import module_path
 from gui.canvas.palette import Category, category_of
 from gui.canvas.scene import (
@@ -39,8 +40,9 @@ LONGEST_NAME = 44
 class BoxMaker:
     """Makes the boxes of one scene."""
 
-    def __init__(self, measure: Measure, options: SceneOptions) -> None:
+    def __init__(self, measure: Measure, options: SceneOptions, left_out: LeftOut) -> None:
         self._measure = measure
+        self._left_out = left_out
         self._options = options
         self._constant_texts: dict[int, str] = {}
 
@@ -73,7 +75,8 @@ class BoxMaker:
 
     def _constant_rows(self, node: Node) -> list[Row]:
         rows = []
-        for slot, tensor in enumerate(node.inputs):
+        for slot, read in enumerate(node.inputs):
+            tensor = self._left_out.source(read) if read is not None else None
             if tensor is None or not is_constant_row(tensor):
                 continue
             if id(tensor) not in self._constant_texts:

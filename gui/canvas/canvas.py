@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -284,6 +286,13 @@ class GraphCanvas(GraphPicture):
             return False
         self.light(self._link().cone(boxes[0], upstream, downstream))
         return True
+
+    def light_items(self, items: Iterable[object]) -> bool:
+        """Dim all but some items and the lines between them; False where none of them is shown."""
+        boxes = [box for item in items for box in self._scene.locate(item)] if self._scene else []
+        if boxes:
+            self.light(self._link().only(boxes))
+        return bool(boxes)
 
     def light_path(self, other: object) -> bool:
         """Dim all but the ways between the selection and another item; False, and said so, where there are none."""

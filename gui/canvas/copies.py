@@ -10,7 +10,7 @@ import numpy as np
 from engine.graph.ir import Node, Tensor
 from engine.providers.base import HOST
 from engine.session import ProviderEdge
-from engine.words import bytes_text
+from engine.words import bytes_text, counted
 from gui.canvas.geometry import Geometry, StringTable
 from gui.canvas.layout.types import Ints
 from gui.canvas.scene import Measure, Scene, TextStyle
@@ -54,7 +54,7 @@ def copies_text(edges: Sequence[ProviderEdge]) -> str:
     """Copies in words, such as ``2 copies · 1.2 MiB · 0.30 ms``."""
     count = sum(edge.count for edge in edges)
     nbytes, seconds = sum(edge.nbytes for edge in edges), sum(edge.seconds for edge in edges)
-    return f"{count:,} {'copy' if count == 1 else 'copies'} · {bytes_text(nbytes)} · {ms_text(seconds * 1e3)} ms"
+    return f"{counted(count, 'copy')} · {bytes_text(nbytes)} · {ms_text(seconds * 1e3)} ms"
 
 
 @dataclass(slots=True)
@@ -104,16 +104,16 @@ class _Placing:
         if targets and targets <= {source}:
             self._inside.setdefault(source, []).append(edge)
             return
-        targets = sorted(targets - {source}, key=lambda box: (self._g.y0[box], self._g.x0[box]))
+        outer = sorted(targets - {source}, key=lambda box: (self._g.y0[box], self._g.x0[box]))
         nets = np.array(self._scene.nets_of.get(id(edge.tensor), []), np.int64)
-        for place, box in enumerate(targets):
+        for place, box in enumerate(outer):
             entry = self._entering.setdefault(box, _Entry())
             entry.arrows += self._arrows(nets, box)
             if not place:
                 entry.edges.append(edge)
         read_by = self._scene.layout_input.target
         for net in nets.tolist():
-            if {int(read_by[place]) for place in self._edges_of.of(np.array([net]))} <= set(targets):
+            if {int(read_by[place]) for place in self._edges_of.of(np.array([net]))} <= set(outer):
                 self._nets.append(net)
 
     def _source(self, tensor: Tensor) -> int:

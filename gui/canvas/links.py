@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engine.graph.ir import Graph
@@ -34,6 +36,12 @@ class Links:
         if downstream:
             boxes |= self._reached(box, self._after)
         return self._lit(boxes)
+
+    def only(self, boxes: Sequence[int]) -> Lit:
+        """Some boxes and the lines between them."""
+        chosen = self._none()
+        chosen[boxes] = True
+        return self._lit(chosen)
 
     def paths(self, first: int, second: int) -> Lit | None:
         """All ways between two boxes, whichever comes first; None where there is none."""

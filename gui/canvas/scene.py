@@ -114,6 +114,8 @@ class SceneOptions:
         Whether tensors that are read in many far places are shown as their name there instead of a long line.
     netron
         Netron's look: operator names without numbers and signs.
+    hide_casts, hide_qdq, hide_shapes
+        Which kinds of nodes are left out: changes of type and copies, quantisation, arithmetic on shapes.
     """
 
     weights: bool = True
@@ -124,6 +126,9 @@ class SceneOptions:
     chips: bool = True
     horizontal: bool = False
     netron: bool = False
+    hide_casts: bool = False
+    hide_qdq: bool = False
+    hide_shapes: bool = False
 
 
 OPTION_VALUES = {"attributes": ("none", "telling", "all"), "label": ("shape", "name", "both", "dtype")}
@@ -156,7 +161,10 @@ class Scene:
     readers
         Boxes in which a folded constant is a row, by `id` of its tensor.
     hidden
-        Index of the closed group that a node or pill is in, by `id` of the item.
+        Index of the closed group that a node or pill is in, by `id` of the item, or of a box beside the node where its
+        kind is left out.
+    left_out
+        The nodes that are left out of the graph and of what is shown in place, because of their kinds, by `id`.
     """
 
     graph: Graph
@@ -169,6 +177,7 @@ class Scene:
     output_box: dict[int, int]
     readers: dict[int, list[int]]
     hidden: dict[int, int]
+    left_out: frozenset[int] = frozenset()
 
     def locate(self, item: object) -> list[int]:
         """Boxes that show an engine object: its own, its closed group's, its producer's, or those it is folded into."""
@@ -182,6 +191,10 @@ class Scene:
                 return [made]
             return self.readers.get(id(item), []) or [b for b in [self.output_box.get(id(item))] if b is not None]
         return []
+
+    def leaves_out(self, item: object) -> bool:
+        """Whether a node, or what makes a tensor, is left out because of its kind."""
+        return id(item.producer if isinstance(item, Tensor) else item) in self.left_out
 
     def locate_node(self, node: Node) -> int:
         """The box of a node or of the closed group it is in; -1 if it is not shown."""

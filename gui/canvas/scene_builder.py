@@ -15,6 +15,7 @@ from gui.canvas.folding import is_constant_row, is_folded
 from gui.canvas.groups import Group, GroupTree, Member
 from gui.canvas.labels import net_label, room_for_sizes, shortened
 from gui.canvas.layout import LayoutInput
+from gui.canvas.leaving_out import LeftOut
 from gui.canvas.scene import Box, BoxKind, Measure, Net, Opened, Scene, SceneOptions, TextStyle
 
 MAX_LABEL_WIDTH = 170.0
@@ -54,7 +55,8 @@ class _Builder:
     ) -> None:  # fmt: skip
         self.graph, self.measure, self.options = graph, measure, options
         self.tree, self.opened = tree, opened
-        self.make = BoxMaker(measure, options)
+        self.left_out = LeftOut(graph, options)
+        self.make = BoxMaker(measure, options, self.left_out)
         self.boxes: list[Box] = []
         self.box_of: dict[int, int] = {}
         self.output_box: dict[int, int] = {}
@@ -73,7 +75,7 @@ class _Builder:
             self.add_graph(self.graph, -1, None)
         for scope in self.scopes:
             for node in scope.nodes:
-                if not is_folded(node):
+                if not is_folded(node) and node not in self.left_out:
                     self.read(node)
             self.read_outputs(scope)
         return self.finish()
@@ -101,6 +103,8 @@ class _Builder:
         for member in members:
             if isinstance(member, Group):
                 self.add_group(member, parent)
+            elif member in self.left_out:
+                continue
             elif member in self.opened and member.subgraphs:
                 frame = self.add(self.make.node_frame(member), parent)
                 self.box_of[id(member)] = frame
@@ -153,8 +157,9 @@ class _Builder:
         """Add what a node reads: an edge, or itself as a reader of a folded constant."""
         box = self.box_of.get(id(node), self.hidden.get(id(node), -1))
         is_frame = self.boxes[box].kind is BoxKind.FRAME  # what its subgraphs capture is read by the nodes in them
-        inputs = [tensor for tensor in node.inputs if tensor is not None]
-        captures = [] if is_frame else [t for t in node.captures if not any(t is read for read in inputs)]
+        inputs = [source for t in node.inputs if t is not None and (source := self.left_out.source(t)) is not None]
+        outside = [source for t in node.captures if (source := self.left_out.source(t)) is not None]
+        captures = [] if is_frame else [t for t in outside if not any(t is read for read in inputs)]
         for i, tensor in enumerate((*inputs, *captures)):
             if is_constant_row(tensor):
                 self.readers.setdefault(id(tensor), []).append(box)
@@ -163,8 +168,9 @@ class _Builder:
 
     def read_outputs(self, graph: Graph) -> None:
         for tensor in graph.outputs:
-            if id(tensor) in self.output_box:
-                self.add_edge(tensor, self.output_box[id(tensor)], tensor.graph is not graph)
+            source = self.left_out.source(tensor)
+            if id(tensor) in self.output_box and source is not None:
+                self.add_edge(source, self.output_box[id(tensor)], source.graph is not graph)
 
     def add_edge(self, tensor: Tensor, target: int, captured: bool) -> None:
         if self.source_box(tensor, target) != target:
@@ -200,6 +206,7 @@ class _Builder:
                 label, inferred = net_label(tensor, self.options.label)
                 nets.append(Net(tensor, label if not captured else "", inferred, captured))
             rows.append((self.source_box(tensor, target), target, net))
+        left_out = self.place_left_out(nets_of)
         edges = np.array(rows, np.int64).reshape(-1, 3)
         if self.options.chips:
             edges = with_chips(edges, self.boxes, nets, nets_of, self.make)
@@ -226,7 +233,38 @@ class _Builder:
             output_box=self.output_box,
             readers=self.readers,
             hidden=self.hidden,
+            left_out=left_out,
         )
+
+    def place_left_out(self, nets_of: dict[int, list[int]]) -> frozenset[int]:
+        """Say where the nodes that are left out are to be looked for; which these are."""
+        scopes = set(self.scopes)
+        nodes = [node for node in self.left_out.nodes if node.graph in scopes]
+        for node in nodes:
+            for tensor in node.outputs:
+                source = self.left_out.source(tensor) if tensor is not None else None
+                if source is not None and id(source) in nets_of:
+                    nets_of.setdefault(id(tensor), nets_of[id(source)])
+            box = self.beside(node)
+            if box >= 0:
+                self.hidden.setdefault(id(node), box)
+        return frozenset(map(id, nodes))
+
+    def beside(self, node: Node) -> int:
+        """The box from which a node that is left out gets its value, or the first that what it makes goes to."""
+        first = next((t for t in node.inputs if t is not None), None)
+        source = self.left_out.source(first) if first is not None else None
+        if source is not None:
+            owner = source.producer if source.producer is not None else source
+            return self.box_of.get(id(owner), self.hidden.get(id(owner), -1))
+        waiting, seen = [node], {node}
+        for one in waiting:
+            if one not in self.left_out and id(one) in self.box_of:
+                return self.box_of[id(one)]
+            after = (reader for t in one.outputs if t is not None for reader, _ in t.consumers)
+            waiting += [reader for reader in dict.fromkeys(after) if reader not in seen]
+            seen.update(waiting)
+        return -1
 
     def label_width(self, net: Net) -> float:
         """Width of a net's label, which is shortened here until it fits, and of the sizes that its dims may get."""
