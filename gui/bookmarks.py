@@ -34,9 +34,10 @@ class Mark:
             return cls(MODULE, next(item.all_nodes()).graph.prefix, "/".join(item.path) + part)
         return cls(NODE if isinstance(item, Node) else TENSOR, item.graph.prefix, item.name)
 
-    def is_same(self, other: Mark) -> bool:
-        """Whether both are of the same thing."""
-        return (self.kind, self.graph, self.name) == (other.kind, other.graph, other.name)
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What is the same for marks of the same thing."""
+        return self.kind, self.graph, self.name
 
 
 @dataclass(slots=True, eq=False)
@@ -89,8 +90,8 @@ class Bookmarks(QObject):
 
     def of(self, item: Node | Tensor | Group) -> Bookmark | None:
         """The bookmark of an item, if it has one."""
-        mark = Mark.of(item)
-        return next((bookmark for bookmark in self.all if bookmark.mark.is_same(mark)), None)
+        key = Mark.of(item).key
+        return next((bookmark for bookmark in self.all if bookmark.mark.key == key), None)
 
     def toggle(self, item: Node | Tensor | Group | None) -> None:
         """Set a bookmark, or take it away."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QObject, Slot
 
 from engine.graph.ir import Graph
@@ -38,10 +40,10 @@ class CanvasBookmarks(QObject):
 
     @Slot()
     def _mark(self) -> None:
-        items: list[object] = []
-        for bookmark in self._bookmarks.all:
-            items.append(self._module(bookmark) if bookmark.mark.kind == MODULE else bookmark.item)
-        self._view.canvas.mark([item for item in items if item is not None])
+        marked = {mark.mark.key for mark in self._bookmarks.all if mark.mark.kind == MODULE}
+        modules = [group for group in self._groups() if Mark.of(group).key in marked] if marked else []
+        items = [mark.item for mark in self._bookmarks.all if mark.mark.kind != MODULE and mark.item is not None]
+        self._view.canvas.mark([*items, *modules])
 
     @Slot()
     def _drawn(self) -> None:
@@ -64,8 +66,10 @@ class CanvasBookmarks(QObject):
 
     def _module(self, bookmark: Bookmark) -> Group | None:
         """The module of the graph shown that a bookmark is of."""
+        return next((group for group in self._groups() if Mark.of(group).key == bookmark.mark.key), None)
+
+    def _groups(self) -> Iterator[Group]:
+        """The modules of the graph shown."""
         grouping = self._view.grouping
-        if grouping is None or grouping.tree is None or bookmark.item is not self._document.graph:
-            return None
-        groups = grouping.tree.root.groups()
-        return next((group for group in groups if Mark.of(group).is_same(bookmark.mark)), None)
+        if grouping is not None and grouping.tree is not None:
+            yield from grouping.tree.root.groups()

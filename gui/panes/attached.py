@@ -32,6 +32,7 @@ class AttachedPane(TablePane):
         found = self.document.attachment.found
         self.set_rows([])
         self.model.set_columns(attached_columns(found))
+        self.view.columns.set_titles([column.title for column in self.model.columns])
         self.view.set_widths(18, 40, *([14] * (len(self.model.columns) - 2)), stretch=1)
         size = len(found.facts) if found is not None else 0
         self.fill(size, lambda: (attached_rows(found) if found is not None else [], found), self._tell)

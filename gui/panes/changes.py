@@ -108,8 +108,18 @@ class ChangesPane(TablePane):
     @Slot()
     def _show(self) -> None:
         changes = self.document.differ.changes
-        rows = change_rows(changes) if changes is not None else []
-        counts = Counter(row.kind for row in rows)
+        self.summary.setText(_summary(self.document.differ.found))
+        for button in (self.there, self.beside):
+            button.setEnabled(changes is not None)
+
+        def make() -> tuple[list[ChangeRow], Counter[str]]:
+            rows = change_rows(changes) if changes is not None else []
+            return rows, Counter(row.kind for row in rows)
+
+        found = self.document.differ.found
+        self.fill(len(found.pairs) + len(found.removed) if found is not None else 0, make, self._tell)
+
+    def _tell(self, rows: list[ChangeRow], counts: Counter[str]) -> None:
         self.kind.blockSignals(True)
         self.kind.clear()
         self.kind.addItem(f"{ALL} ({len(rows):,})", "")
@@ -117,11 +127,7 @@ class ChangesPane(TablePane):
             if counts[kind]:
                 self.kind.addItem(f"{title} ({counts[kind]:,})", kind)
         self.kind.blockSignals(False)
-        for button in (self.there, self.beside):
-            button.setEnabled(changes is not None)
-        self.set_rows(rows)
         self.apply_filter()
-        self.summary.setText(_summary(self.document.differ.found))
 
 
 def _summary(found: ModelDiff | None) -> str:

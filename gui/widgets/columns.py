@@ -27,6 +27,12 @@ class ColumnChooser(QObject):
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._open_menu)
 
+    def set_titles(self, titles: Sequence[str]) -> None:
+        """Take the titles of other columns, all of which have something to say."""
+        self._titles = tuple(titles)
+        self._useful = [True] * len(self._titles)
+        self._show_all()
+
     def set_useful(self, column: int, useful: bool) -> None:
         """Say whether a column has anything to say now."""
         self._useful[column] = useful

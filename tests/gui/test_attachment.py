@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -275,3 +275,15 @@ def test_models_in_json_are_still_opened(tmp_path: Path) -> None:
     assert not looks_attached(str(tmp_path / "model.json"))
     assert looks_attached(str(written(tmp_path)))
     assert not looks_attached(str(SAMPLE))
+
+
+def test_columns_of_the_file_can_be_hidden(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, latency: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(SAMPLE)
+    pane = attach_by_dialog(qtbot, window, latency, monkeypatch)
+    menu = QMenu()
+    pane.view.columns.fill(menu)
+    assert [a.text() for a in menu.actions()][:7] == ["what", "name", "latency", "error", "energy", "note", "origin"]
+    menu.actions()[4].setChecked(False)
+    assert [pane.view.isColumnHidden(column) for column in range(7)] == [False] * 4 + [True] + [False] * 2
