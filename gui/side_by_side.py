@@ -123,12 +123,18 @@ def link(shown: MainWindow, other: MainWindow) -> None:
     """Put two windows side by side and link them."""
     for before in shown.findChildren(SideBySide):
         before.end()
-    area = shown.screen().availableGeometry()
-    half = area.width() // 2
-    for window, x in ((shown, area.x()), (other, area.x() + half)):
+    for window, side in ((shown, 0), (other, 1)):
         set_corners(window, narrow=True)
         window.showNormal()
-        frame = window.frameGeometry().size() - window.size()
-        window.setGeometry(QRect(x, area.y() + frame.height(), half - frame.width(), area.height() - frame.height()))
+        window.layout().activate()  # or the window would not become narrower than it had to be before
+        window.setGeometry(_half(shown, side))
         window.raise_()
     SideBySide(shown, other)
+
+
+def _half(window: MainWindow, side: int) -> QRect:
+    """The inside of a window on the left (0) or right (1) half of the screen, if its frame is like that of `window`."""
+    area, inside, outside = window.screen().availableGeometry(), window.geometry(), window.frameGeometry()
+    half = QRect(area.x() + side * (area.width() // 2), area.y(), area.width() // 2, area.height())
+    return half.adjusted(inside.left() - outside.left(), inside.top() - outside.top(),
+                         inside.right() - outside.right(), inside.bottom() - outside.bottom())  # fmt: skip
