@@ -79,6 +79,7 @@ class GraphCanvas(GraphPicture):
         self._menu = CanvasMenu(self)
         self._links: tuple[object, Links] | None = None  # with the scene they are of
         self._reader = -1  # which reader of the selected tensor is looked at
+        self._path_end: object = None  # what the ways from or to were asked for
         self._is_marked = False  # as having the keyboard
 
     # Who has the keyboard
@@ -282,9 +283,14 @@ class GraphCanvas(GraphPicture):
     def light_cone(self, upstream: bool, downstream: bool) -> bool:
         """Dim all that the selection does not depend on, or that does not depend on it; False without a selection."""
         boxes = self._scene.locate(self._selected) if self._scene else []
-        if not boxes:
+        if not boxes or self._scene is None:
             return False
-        self.light(self._link().cone(boxes[0], upstream, downstream))
+        if isinstance(self._selected, Tensor):
+            constant = self._scene.readers.get(id(self._selected))
+            nets = self._scene.nets_of.get(id(self._selected), ())
+            self.light(self._link().cone(constant or boxes[:1], upstream, downstream, nets))
+        else:
+            self.light(self._link().cone(boxes[:1], upstream, downstream))
         return True
 
     def light_items(self, items: Iterable[object]) -> bool:
@@ -302,6 +308,18 @@ class GraphCanvas(GraphPicture):
             self.said.emit("There is no path between the two")
             return False
         self.light(lit)
+        return True
+
+    def path_key(self) -> bool:
+        """Remember the selection as one end of a path, or light the ways between that and what is selected now."""
+        other, self._path_end = self._path_end, None
+        if self._selected is None:
+            return False
+        if other is None or other is self._selected or not (self._scene and self._scene.locate(other)):
+            self._path_end = self._selected
+            self.said.emit("Select the other end, then press P again")
+        else:
+            self.light_path(other)
         return True
 
     def follow(self, direction: int) -> bool:
@@ -352,6 +370,8 @@ class GraphCanvas(GraphPicture):
         box = next(iter(self._scene.locate(self._selected)), -1)
         if key in (keys.Key_U, keys.Key_D, keys.Key_C):
             return self.light_cone(upstream=key != keys.Key_D, downstream=key != keys.Key_U)
+        if key == keys.Key_P:
+            return self.path_key()
         if key == keys.Key_N:
             return self.follow(-1 if shift else 1)
         if key == keys.Key_E and box >= 0 and self._toggles(box):

@@ -30,11 +30,16 @@ class Links:
         self._after = grouped(count, source, target)
         self._before = grouped(count, target, source)
 
-    def cone(self, box: int, upstream: bool, downstream: bool) -> Lit:
-        """A box with all that it depends on, or that depends on it."""
-        boxes = self._reached(box, self._before) if upstream else self._none()
+    def cone(self, starts: Sequence[int], upstream: bool, downstream: bool, nets: Sequence[int] = ()) -> Lit:
+        """Boxes with all that they depend on, or that depends on them; of what they make, on some nets alone."""
+        boxes = self._none()
+        boxes[list(starts)] = True
+        for start in starts if upstream else ():
+            boxes |= self._reached(start, self._before)
         if downstream:
-            boxes |= self._reached(box, self._after)
+            first = np.unique(self._target[np.isin(self._net, nets)]).tolist() if nets else starts
+            for start in first:
+                boxes |= self._reached(start, self._after)
         return self._lit(boxes)
 
     def only(self, boxes: Sequence[int]) -> Lit:

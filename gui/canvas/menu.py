@@ -51,6 +51,7 @@ class CanvasMenu(QMenu):
             self._add("Show What It Depends On\tU", lambda: canvas.light_cone(upstream=True, downstream=False))
             self._add("Show What Depends on It\tD", lambda: canvas.light_cone(upstream=False, downstream=True))
             self._add("Show Both\tC", lambda: canvas.light_cone(upstream=True, downstream=True))
+            self._add("Show Paths to the Next Selection\tP", canvas.path_key)
             self._add("Go to the Next Reader\tN", lambda: canvas.follow(1))
         if canvas.lit is not None:
             self._add("Show All Again\tEsc", lambda: canvas.light(None))

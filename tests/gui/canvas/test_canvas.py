@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onnx import helper
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtTest import QTest
@@ -541,6 +542,58 @@ def test_a_node_in_a_closed_module_marks_the_module(qtbot: QtBot) -> None:
     canvas.select(inside)
     assert canvas._emphasis.selected.tolist() == [canvas.scene.box_of[id(tree.group_of[inside])]]  # type: ignore[union-attr]
     assert canvas.reveal(inside)
+
+
+def lit_names(canvas: GraphCanvas) -> set[str]:
+    assert canvas.lit is not None
+    assert canvas.scene is not None
+    boxes = zip(canvas.scene.boxes, canvas.lit.boxes, strict=True)
+    return {getattr(box.item, "name", "") for box, lit in boxes if lit}
+
+
+def test_what_depends_on_one_of_several_outputs(qtbot: QtBot) -> None:
+    model = load(
+        [helper.make_node("Split", ["x"], ["p", "q"], name="split", num_outputs=2),
+         helper.make_node("Relu", ["p"], ["pr"], name="left"), helper.make_node("Tanh", ["q"], ["qt"], name="right"),
+         helper.make_node("Exp", ["qt"], ["y"], name="end")],
+        {"x": [4]}, ["pr", "y"],
+    )  # fmt: skip
+    canvas = shown(qtbot, model)
+    canvas.select(model.graph.tensors["q"])
+    qtbot.keyClick(canvas, Qt.Key.Key_D)
+    assert lit_names(canvas) == {"split", "right", "end", "y"}
+    canvas.select(node(model, "split"))
+    qtbot.keyClick(canvas, Qt.Key.Key_D)
+    assert lit_names(canvas) == {"split", "left", "pr", "right", "end", "y"}
+    canvas.select(model.graph.tensors["q"])
+    qtbot.keyClick(canvas, Qt.Key.Key_C)
+    assert lit_names(canvas) == {"x", "split", "right", "end", "y"}
+
+
+def test_what_depends_on_a_constant_are_all_its_readers(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = shown(qtbot, model)
+    canvas.select(model.graph.tensors["two"])
+    qtbot.keyClick(canvas, Qt.Key.Key_D)
+    assert lit_names(canvas) == {"mul", "add", "sum", "y"}
+
+
+def test_paths_by_keyboard_in_either_direction(qtbot: QtBot) -> None:
+    model = conv_net()
+    canvas = shown(qtbot, model)
+    said: list[str] = []
+    canvas.said.connect(said.append)
+    qtbot.keyClick(canvas, Qt.Key.Key_P)
+    assert said == []
+    for first, second in (("relu", "add"), ("add", "relu")):
+        canvas.select(node(model, first))
+        qtbot.keyClick(canvas, Qt.Key.Key_P)
+        assert canvas.lit is None
+        canvas.select(node(model, second))
+        qtbot.keyClick(canvas, Qt.Key.Key_P)
+        assert lit_names(canvas) == {"relu", "mul", "add"}
+        canvas.light(None)
+    assert said == ["Select the other end, then press P again"] * 2
 
 
 def test_keys_dim_what_does_not_matter_and_escape_lights_all(qtbot: QtBot) -> None:

@@ -240,10 +240,10 @@ def test_cones_and_paths_cross_chips_and_frames() -> None:
     drawn = build_scene(model.graph, width)
     links = Links(drawn, Geometry.of(drawn, layout(drawn.layout_input)))
     box = {n.name: drawn.box_of[id(n)] for n in model.graph.nodes}
-    before = links.cone(box["mul39"], upstream=True, downstream=False)
+    before = links.cone([box["mul39"]], upstream=True, downstream=False)
     assert {"make", "mul0", "relu38"} <= lit_names(drawn, before.boxes)
     assert "relu39" not in lit_names(drawn, before.boxes)
-    after = links.cone(box["relu38"], upstream=False, downstream=True)
+    after = links.cone([box["relu38"]], upstream=False, downstream=True)
     assert lit_names(drawn, after.boxes) == {"relu38", "mul39", "relu39"}
     path = links.paths(box["make"], box["mul39"])
     assert path is not None
@@ -255,7 +255,7 @@ def test_a_cone_goes_into_a_subgraph_shown_in_place() -> None:
     model = control_flow()
     drawn = build_scene(model.graph, width, opened=frozenset({model.graph.nodes[-1]}))
     links = Links(drawn, Geometry.of(drawn, layout(drawn.layout_input)))
-    lit = links.cone(drawn.box_of[id(model.graph.inputs[0])], upstream=False, downstream=True)
+    lit = links.cone([drawn.box_of[id(model.graph.inputs[0])]], upstream=False, downstream=True)
     assert {"top", "inner", "if"} <= lit_names(drawn, lit.boxes)
     assert "only" not in lit_names(drawn, lit.boxes)
     frames = [i for i, b in enumerate(drawn.boxes) if b.kind is BoxKind.FRAME]
