@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import (
@@ -27,7 +28,9 @@ from gui.jobs import Job, Task
 from gui.running.estimate import Estimate, estimate
 from gui.running.execution import PartialRun, execute
 from gui.running.plan import RunPlan, default_plan, recall_plan
+from gui.running.times import placement_rows
 from gui.widgets.elided_label import ElidedLabel
+from gui.widgets.export_button import ExportButton
 from gui.widgets.run.form import DimsForm, InputsForm, plain_label
 from gui.widgets.run.placement import PlacementButton
 from gui.widgets.run.provider_list import ProviderList
@@ -82,6 +85,11 @@ class RunPane(QWidget):
         self.progress = QProgressBar(textVisible=False, maximumWidth=140)
         self.status = ElidedLabel(role="muted")
         self.result = ResultLine()
+        self.export = ExportButton("Export", "run")
+        self.export.hide()
+        self.export.add_csv(lambda: placement_rows(self.document.run))
+        self.export.add_json(self._figures)
+        self.export.add_picture(self)
         self._estimate_delay = QTimer(self, singleShot=True, interval=_ESTIMATE_DELAY_MS)
         self._arrange()
 
@@ -234,6 +242,16 @@ class RunPane(QWidget):
     def _show_run(self) -> None:
         run = self.document.run
         self.result.set_report(run.times.report if run and run.times else None)
+        self.export.setVisible(run is not None)
+
+    def _figures(self) -> dict[str, Any]:
+        """What was set up, who ran what, and what came of it."""
+        run = self.document.run
+        return {
+            "plan": asdict(self.plan()),
+            "placement": placement_rows(run),
+            "comparison": run.comparison.to_json() if run and run.comparison else None,
+        }
 
     @Slot(str, int, int)
     def _show_busy(self, text: str, done: int, total: int) -> None:
@@ -316,7 +334,10 @@ class RunPane(QWidget):
         layout.setSpacing(6)
         layout.addLayout(columns, 1)
         layout.addLayout(buttons)
-        layout.addWidget(self.result)
+        outcome = QHBoxLayout()
+        outcome.addWidget(self.result, 1)
+        outcome.addWidget(self.export)
+        layout.addLayout(outcome)
 
     def _counts(self) -> QVBoxLayout:
         grid = QGridLayout()

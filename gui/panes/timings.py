@@ -13,7 +13,7 @@ from engine.words import bytes_text
 from gui.document import Document, Item
 from gui.models.order import category_color
 from gui.models.table import Column, Style
-from gui.running.times import NodeTime, OperatorTime, RunTimes
+from gui.running.times import NodeTime, OperatorTime, RunTimes, copy_rows
 from gui.table_pane import TablePane, node_first, own_tensors
 from gui.text import ms_text
 from gui.widgets.export_button import ExportButton
@@ -170,4 +170,5 @@ class TimingsPane(QWidget):
             "comparison": run.comparison.to_json() if run and run.comparison else None,
             "nodes": [row.to_json() for row in self._times.nodes] if self._times else [],
             "operators": [entry.to_json() for entry in self._times.operators] if self._times else [],
+            "copies": copy_rows(self._times.copies) if self._times else [],
         }

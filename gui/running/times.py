@@ -116,6 +116,28 @@ def copied_edges(comparison: Comparison) -> list[ProviderEdge]:
     return sorted(edges, key=lambda edge: -edge.seconds)
 
 
+def placement_rows(run: RunState | None) -> list[dict[str, Any]]:
+    """Who ran each node, and why earlier providers did not, as lines of CSV or entries of JSON."""
+    return [
+        {
+            "node": node.qualified_name, "operator": node.qualified_op, "provider": provider_name(placement),
+            "declined": _refusals(placement),
+        }
+        for node, placement in (run.placements.items() if run is not None else ())
+    ]  # fmt: skip
+
+
+def copy_rows(edges: list[ProviderEdge]) -> list[dict[str, Any]]:
+    """What went from device to device, as entries of JSON."""
+    return [
+        {
+            "tensor": edge.tensor.qualified_name, "from": edge.source, "to": edge.target, "copies": edge.count,
+            "bytes": edge.nbytes, "ms": edge.seconds * 1e3,
+        }
+        for edge in edges
+    ]  # fmt: skip
+
+
 def _refusals(placement: Placement | None) -> str:
     return "\n".join(f"{r.provider}: {r.reason}" for r in placement.refusals) if placement is not None else ""
 

@@ -14,7 +14,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QAction, QContextMenuEvent
+from PySide6.QtGui import QAction, QContextMenuEvent, QImage
 from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -377,7 +377,28 @@ class TestTimings:
         assert times == {node.qualified_name: ms for node, ms in state.node_ms.items()}
         figures = json.loads((tmp_path / "t.json").read_text())
         assert figures["comparison"]["mixed_ms"] == state.comparison.mixed_ms
+        assert figures["copies"] == []
         assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_the_run_itself_is_exported(
+        self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        open_model(SAMPLE)
+        assert run_pane.export.isHidden()
+        run(qtbot, run_pane)
+        assert not run_pane.export.isHidden()
+        actions = {action.text(): action for action in run_pane.export.menu().actions()}
+        for text, name in (("Table as CSV…", "r.csv"), ("Figures as JSON…", "r.json"), ("Picture…", "r.png")):
+            monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, name=name: (str(tmp_path / name), ""))
+            actions[text].trigger()
+        graph = run_pane.document.graph
+        with open(tmp_path / "r.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert {row["node"]: row["provider"] for row in rows} == {n.qualified_name: "CPU" for n in graph.order}
+        figures = json.loads((tmp_path / "r.json").read_text())
+        assert figures["plan"]["dims"] == {"N": 1}
+        assert figures["comparison"]["agree"] is True
+        assert QImage(str(tmp_path / "r.png")).width() == run_pane.width()
 
 
 def run_state(qtbot: QtBot, window: MainWindow) -> None:
