@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from engine.compare.undefined import UndefinedResults, undefined_by_standard
 from engine.graph.loader import load_model_proto
 from engine.session import Session
-from engine.session.undefined import UndefinedResults
 from tests.engine.kernels.oracle import model_of, run
 
 
@@ -89,3 +89,17 @@ def test_undefined_casts_are_the_same_wherever_they_stand(source: Any, target: A
     y = run("Cast", np.tile(pattern, 77), to=helper.np_dtype_to_tensor_dtype(np.dtype(target)))
     assert (y.reshape(77, 7) == y[:7]).all()
     assert y[6] == 1
+
+
+def test_a_comparison_names_the_operator() -> None:
+    model = load_model_proto(model_of("Cast", [f32(1, 300)], to=TensorProto.UINT8))
+    (node,) = model.graph.nodes
+    values = Session(model).run({"i0": f32(1, 300)}).values
+    assert undefined_by_standard(node, values) == (
+        "undefined by the standard: Cast (1 of 2 elements are NaN or do not fit uint8)"
+    )
+    assert undefined_by_standard(node, {}) == ""
+
+
+def test_random_numbers_are_undefined() -> None:
+    assert notes("RandomNormal", shape=[2]) == ["random numbers"]
