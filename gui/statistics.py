@@ -16,7 +16,7 @@ Check = Callable[[], None]
 
 
 @dataclass(slots=True)
-class Statistics:
+class NumberStatistics:
     """Figures over all elements; minimum, maximum, mean and deviation over the finite ones, NaN where there are none.
 
     Those of complex numbers are of their magnitudes, and `magnitudes` says so. `subnormals` are numbers too small for
@@ -53,9 +53,9 @@ def is_numeric(array: np.ndarray) -> bool:
     return array.dtype.kind in "biufc" or (array.dtype.kind == "V" and array.dtype.names is None)
 
 
-def summarize(array: np.ndarray, check: Check = lambda: None) -> Statistics:
+def summarize(array: np.ndarray, check: Check = lambda: None) -> NumberStatistics:
     """Statistics of a numeric array of any shape, in two passes; `check` is called between chunks and may raise."""
-    result = Statistics(size=array.size, magnitudes=array.dtype.kind == "c")
+    result = NumberStatistics(size=array.size, magnitudes=array.dtype.kind == "c")
     smallest = smallest_normal(array.dtype)
     finite = 0
     mean = spread = 0.0

@@ -12,9 +12,9 @@ import numpy as np
 from engine.feeds import save_arrays
 from engine.feeds.files import storable
 from gui.jobs import Task
-from gui.statistics import Statistics, TextStatistics, is_numeric, summarize, summarize_text
+from gui.statistics import NumberStatistics, TextStatistics, is_numeric, summarize, summarize_text
 
-Figures = Statistics | TextStatistics
+Figures = NumberStatistics | TextStatistics
 
 
 @dataclass(slots=True)

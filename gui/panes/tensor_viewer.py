@@ -25,7 +25,7 @@ from gui.errors import explain
 from gui.jobs import Job
 from gui.models.values import ValuesModel
 from gui.schemas import input_name, output_name
-from gui.statistics import Statistics
+from gui.statistics import NumberStatistics
 from gui.tensor_values import Figures, Loaded, channel_axis, figures_text, image_of, load_value, number_text, save_value
 from gui.text import dtype_text, one_line, shape_text
 from gui.theme import mono_font
@@ -193,13 +193,13 @@ class TensorPane(QWidget):
 
     def _show_statistics(self, figures: Figures | None) -> None:
         """The histogram where there is more than one value to count, and the figures."""
-        has_bars = isinstance(figures, Statistics) and figures.size > 1 and figures.counts.size > 0
+        has_bars = isinstance(figures, NumberStatistics) and figures.size > 1 and figures.counts.size > 0
         for widget in (self.histogram, self._extent, self._extent_end):
             widget.setVisible(has_bars)
         self.figures.setVisible(figures is not None)
         if figures is not None:
             self.figures.setText(figures_text(figures))
-        if isinstance(figures, Statistics) and has_bars:
+        if isinstance(figures, NumberStatistics) and has_bars:
             self.histogram.set_histogram(figures.counts, figures.edges)
             self._extent.setText(number_text(figures.minimum))
             self._extent_end.setText(number_text(figures.maximum))
@@ -212,19 +212,19 @@ class TensorPane(QWidget):
                 plane = self.slices.plane.of(array)
             except IndexError:  # elements of a sequence differ in shape, and this one is smaller
                 plane = None
-        has_picture = isinstance(figures, Statistics) and plane is not None and plane.ndim == 2 and plane.size > 1
+        has_picture = isinstance(figures, NumberStatistics) and plane is not None and plane.ndim == 2 and plane.size > 1
         self.form.setVisible(has_picture)
         is_picture = has_picture and self.form.current == "picture"
         self.rgb.setVisible(is_picture and array is not None and channel_axis(array.shape) is not None)
         self._under.setText("")
         self._pages.setCurrentWidget(self.heat_map if is_picture else self.table)
         if is_picture:
-            assert isinstance(figures, Statistics)
+            assert isinstance(figures, NumberStatistics)
             self._draw(array, plane, figures)
         else:
             self.table.set_plane(plane)
 
-    def _draw(self, array: np.ndarray, plane: np.ndarray, figures: Statistics) -> None:
+    def _draw(self, array: np.ndarray, plane: np.ndarray, figures: NumberStatistics) -> None:
         low, high = float(figures.minimum), float(figures.maximum)
         if self.rgb.isVisible() and self.rgb.isChecked():
             before = [spinner.value() for spinner in self.spinners][len(self._loaded.arrays) > 1 :]

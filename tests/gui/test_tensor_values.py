@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtGui import QColor
 
 from gui.jobs import Task
-from gui.statistics import Statistics, TextStatistics
+from gui.statistics import NumberStatistics, TextStatistics
 from gui.tensor_values import Plane, channel_axis, figures_text, image_of, load_value, save_value
 from gui.widgets.heat_map import colored
 
@@ -76,20 +76,20 @@ def test_sequences_and_maps() -> None:
 def test_statistics_of_every_kind() -> None:
     tiny = np.array([0.0, 1e-40, -1e-40, 1.0, np.inf], np.float32)
     (s,) = load_value(tiny, TASK).statistics
-    assert isinstance(s, Statistics)
+    assert isinstance(s, NumberStatistics)
     assert (s.subnormals, s.zeros, s.negatives, s.infinities) == (2, 1, 1, 1)
     half = np.array([6e-8, 1.0], ml_dtypes.bfloat16)  # far above the smallest of bfloat16
     (s,) = load_value(half, TASK).statistics
-    assert isinstance(s, Statistics)
+    assert isinstance(s, NumberStatistics)
     assert s.subnormals == 0
     (s,) = load_value(np.array([6e-8, 1.0], np.float16), TASK).statistics
-    assert isinstance(s, Statistics)
+    assert isinstance(s, NumberStatistics)
     assert s.subnormals == 1
     (s,) = load_value(np.array([3 + 4j, 0]), TASK).statistics
-    assert isinstance(s, Statistics)
+    assert isinstance(s, NumberStatistics)
     assert (s.magnitudes, s.minimum, s.maximum) == (True, 0, 5)
     (s,) = load_value(np.array([2**62 + 1, 2**62], np.int64), TASK).statistics
-    assert isinstance(s, Statistics)
+    assert isinstance(s, NumberStatistics)
     assert (s.minimum, s.maximum) == (2**62, 2**62 + 1)
     (words,) = load_value(np.array(["a", "", "long", "a"], object), TASK).statistics
     assert words == TextStatistics(size=4, empty=1, distinct=3, longest=4)
