@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gui.canvas.layout.routing import LANE_GAP, Bands, Lines
-from gui.canvas.layout.types import Floats, Ints, LayeredGraph, Level
+from gui.canvas.layout.routing import LANE_GAP, Bands
+from gui.canvas.layout.types import Floats, Ints, LayeredGraph, Level, RoutedLines
 
 INSET = 10.0  # where the line leaves and enters, from the right end of the box
 DETOUR = 9.0  # distance of the horizontal parts from the boxes
@@ -13,8 +13,8 @@ STAGGER = 4.0  # between horizontal parts below one layer, a few at most
 
 
 def add_back_edges(
-    lines: Lines, graph: LayeredGraph, level: Level, x: Floats, layers: Bands, edges: Ints, reach: Floats
-) -> Lines:
+    lines: RoutedLines, graph: LayeredGraph, level: Level, x: Floats, layers: Bands, edges: Ints, reach: Floats
+) -> RoutedLines:
     """Add the edges with the given indices of `level` to the lines, each in a lane right of all boxes it passes.
 
     Parameters

@@ -11,14 +11,14 @@ from gui.canvas.layout.coordinates import align, place_x
 from gui.canvas.layout.cycles import back_edges, connected_parts
 from gui.canvas.layout.ordering import layered_graph, order_layers
 from gui.canvas.layout.ranking import ranks
-from gui.canvas.layout.routing import LABEL_OFFSET, PORT_MARGIN, Lines, bands, route
-from gui.canvas.layout.types import Bools, Drawing, Floats, Ints, LayeredGraph, Level
+from gui.canvas.layout.routing import LABEL_OFFSET, PORT_MARGIN, bands, route
+from gui.canvas.layout.types import Bools, Drawing, Floats, Ints, LayeredGraph, Level, RoutedLines
 from gui.canvas.layout.wrapping import buses, rows
 
 DUMMY_REACH = 1.0
 PART_GAP = 48.0
 SHELF_WIDTH = 1600.0
-LINE_FIELDS = tuple(field.name for field in fields(Lines))
+LINE_FIELDS = tuple(field.name for field in fields(RoutedLines))
 
 
 def lay_out(level: Level) -> Drawing:
@@ -97,7 +97,9 @@ def _extents(graph: LayeredGraph, level: Level, source: Ints, net: Ints) -> tupl
     return np.concatenate([level.anchor, dummies]), np.concatenate([np.maximum(right, label), dummies])
 
 
-def _moved_to_origin(graph: LayeredGraph, level: Level, x: Floats, y: Floats, rank: Ints, lines: Lines) -> Drawing:
+def _moved_to_origin(
+    graph: LayeredGraph, level: Level, x: Floats, y: Floats, rank: Ints, lines: RoutedLines
+) -> Drawing:
     """Shift everything so that the bounding box of boxes, lines and labels starts at (0, 0)."""
     left = x[: graph.boxes] - level.anchor
     x0, x1 = left.min(), (left + level.width).max()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gui.canvas.layout.types import Bools, Floats, Ints, LayeredGraph, Level
+from gui.canvas.layout.types import Floats, Ints, LayeredGraph, Level, RoutedLines
 
 CHANNEL = 26.0  # least height between two layers in which lines may slant
 LABEL_OFFSET = 6.0
@@ -17,21 +17,6 @@ BAR_CHANNEL = 44.0  # least height between layers with a comb
 PORT_STEP = 14.0
 PORT_MARGIN = 8.0
 LANE_GAP = 18.0
-
-
-@dataclass(slots=True)
-class Lines:
-    """Lines, arrowheads and labels of a layout, as in `Layout`."""
-
-    segments: Floats
-    segment_net: Ints
-    segment_back: Bools
-    arrows: Floats
-    arrow_net: Ints
-    arrow_target: Ints
-    arrow_back: Bools
-    labels: Floats
-    label_net: Ints
 
 
 @dataclass(slots=True)
@@ -64,7 +49,7 @@ def bands(graph: LayeredGraph, level: Level, x: Floats) -> Bands:
     return Bands(top, top + height, top + height + band)
 
 
-def route(graph: LayeredGraph, level: Level, edges: Ints, x: Floats, layers: Bands) -> Lines:
+def route(graph: LayeredGraph, level: Level, edges: Ints, x: Floats, layers: Bands) -> RoutedLines:
     """Lines of all edges of the layered graph.
 
     Parameters
@@ -97,7 +82,7 @@ def route(graph: LayeredGraph, level: Level, edges: Ints, x: Floats, layers: Ban
     )
     into_box = lower < boxes
     labels, label_net = _labels(graph, level, top_x, layers)
-    return Lines(
+    return RoutedLines(
         segments=segments,
         segment_net=segment_net,
         segment_back=np.zeros(len(segments), bool),

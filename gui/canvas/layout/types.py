@@ -41,8 +41,39 @@ class LayoutInput:
     horizontal: bool = False
 
 
-@dataclass(slots=True)
-class Layout:
+@dataclass(slots=True, kw_only=True)
+class Lines:
+    """Lines, arrowheads and labels, in px.
+
+    Attributes
+    ----------
+    segments, segment_net, segment_back
+        Lines as (x0, y0, x1, y1) with y0 <= y1, the net each belongs to, and whether it closes a cycle.
+    arrows, arrow_net, arrow_back
+        Where edges end on top of their target: the tip (x, y), the net, whether the edge closes a cycle.
+    labels, label_net
+        Left end (x) and middle (y) of each label that has room, and its net.
+    """
+
+    segments: Floats
+    segment_net: Ints
+    segment_back: Bools
+    arrows: Floats
+    arrow_net: Ints
+    arrow_back: Bools
+    labels: Floats
+    label_net: Ints
+
+
+@dataclass(slots=True, kw_only=True)
+class RoutedLines(Lines):
+    """The lines of one level; `arrow_target` is the box that each arrow points at."""
+
+    arrow_target: Ints
+
+
+@dataclass(slots=True, kw_only=True)
+class Layout(Lines):
     """Where everything is drawn, in px; y grows downwards, the bounding box starts at (0, 0).
 
     Attributes
@@ -51,12 +82,6 @@ class Layout:
         Top left corner of every box, shape (n,).
     rank
         Layer of every box within its connected part, shape (n,).
-    segments, segment_net, segment_back
-        Lines as (x0, y0, x1, y1) with y0 <= y1, the net each belongs to, and whether it closes a cycle.
-    arrows, arrow_net, arrow_back
-        Where edges end on top of their target: the tip (x, y), the net, whether the edge closes a cycle.
-    labels, label_net
-        Left end (x) and middle (y) of each label that has room, and its net.
     size
         Width and height of the whole drawing.
     width, height
@@ -71,14 +96,6 @@ class Layout:
     width: Floats
     height: Floats
     rank: Ints
-    segments: Floats
-    segment_net: Ints
-    segment_back: Bools
-    arrows: Floats
-    arrow_net: Ints
-    arrow_back: Bools
-    labels: Floats
-    label_net: Ints
     bus: Ints
     size: tuple[float, float]
     stats: dict[str, float] = field(default_factory=dict)
@@ -115,8 +132,8 @@ class Level:
     label_along: Floats
 
 
-@dataclass(slots=True)
-class Drawing:
+@dataclass(slots=True, kw_only=True)
+class Drawing(RoutedLines):
     """A level laid out: places of its boxes, its lines and labels, from (0, 0) on.
 
     `spine` is where the straight main path runs. `net` of a line that is a bus is `k` or more.
@@ -125,15 +142,6 @@ class Drawing:
     x: Floats
     y: Floats
     rank: Ints
-    segments: Floats
-    segment_net: Ints
-    segment_back: Bools
-    arrows: Floats
-    arrow_net: Ints
-    arrow_target: Ints
-    arrow_back: Bools
-    labels: Floats
-    label_net: Ints
     bus: Ints
     size: tuple[float, float]
     spine: float
