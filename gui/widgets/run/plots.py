@@ -10,7 +10,7 @@ import pyqtgraph
 from PySide6.QtCore import QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QResizeEvent
 
-from engine.compare import Comparison
+from engine.compare import Comparison, Side
 from engine.graph.ir import Node
 from gui.running.times import NodeTime, OperatorTime
 from gui.text import ms_text, one_line
@@ -43,12 +43,33 @@ def _set_bars(bars: pyqtgraph.BarGraphItem, colors: Sequence[QColor], **opts: An
     bars.setOpts(brushes=list(colors) or None, pen=pyqtgraph.mkPen(None), **opts)
 
 
-class RunsPlot(Plot):
+class ComparisonPlot(Plot):
+    """A plot of the two `sides` of a comparison; subclasses call `on_theme` when their items stand."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.sides: list[Side] = []
+
+    def set_comparison(self, comparison: Comparison | None) -> None:
+        """Show a comparison, or nothing."""
+        self.sides = [comparison.mixed, comparison.cpu_only] if comparison else []
+        self._set_theme(theme_manager().theme)
+
+    @Slot(object)
+    def _set_theme(self, theme: Theme) -> None:
+        self.style_axes(theme)
+        self._draw(theme)
+
+    def _draw(self, theme: Theme) -> None:
+        """Show `sides`, in the colours of a theme."""
+        raise NotImplementedError
+
+
+class RunsPlot(ComparisonPlot):
     """Two bars, mixed over CPU only, as long as their medians, with every measured run as a dot."""
 
     def __init__(self) -> None:
         super().__init__("Mixed against CPU-only time")
-        self._comparison: Comparison | None = None
         self.samples = [pyqtgraph.ScatterPlotItem(size=6, pxMode=True) for _ in range(2)]
         self.bars = pyqtgraph.BarGraphItem(x0=[], y=[], width=[], height=_BAR)
         self._labels = [pyqtgraph.TextItem(anchor=(0, 0.5)) for _ in range(2)]
@@ -63,15 +84,8 @@ class RunsPlot(Plot):
         self.setYRange(-0.6, 1.6, padding=0)
         on_theme(self._set_theme)
 
-    def set_comparison(self, comparison: Comparison | None) -> None:
-        """Show a comparison, or nothing."""
-        self._comparison = comparison
-        self._set_theme(theme_manager().theme)
-
-    @Slot(object)
-    def _set_theme(self, theme: Theme) -> None:
-        self.style_axes(theme)
-        sides = [self._comparison.mixed, self._comparison.cpu_only] if self._comparison else []
+    def _draw(self, theme: Theme) -> None:
+        sides = self.sides
         medians = [side.median_ms for side in sides]
         colors = [theme.color("accent"), theme.color("neutral")]
         _set_bars(
@@ -98,16 +112,15 @@ class RunsPlot(Plot):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if getattr(self, "_comparison", None) is not None:  # Qt resizes the plot while it is being made, too
+        if getattr(self, "sides", None):  # Qt resizes the plot while it is being made, too
             self._set_theme(theme_manager().theme)
 
 
-class SeriesPlot(Plot):
+class SeriesPlot(ComparisonPlot):
     """Run after run: the cold run and the warm-ups before the line, the measured runs after it."""
 
     def __init__(self) -> None:
         super().__init__("Time of each run, cold and warm")
-        self._comparison: Comparison | None = None
         self.lines = [pyqtgraph.PlotDataItem([], []) for _ in range(2)]
         self._start = pyqtgraph.InfiniteLine(angle=90)
         self._label = pyqtgraph.TextItem("measured", anchor=(0, 0))
@@ -119,15 +132,8 @@ class SeriesPlot(Plot):
         self.getAxis("bottom").setLabel("run, the cold one first")
         on_theme(self._set_theme)
 
-    def set_comparison(self, comparison: Comparison | None) -> None:
-        """Show a comparison, or nothing."""
-        self._comparison = comparison
-        self._set_theme(theme_manager().theme)
-
-    @Slot(object)
-    def _set_theme(self, theme: Theme) -> None:
-        self.style_axes(theme)
-        sides = [self._comparison.mixed, self._comparison.cpu_only] if self._comparison else []
+    def _draw(self, theme: Theme) -> None:
+        sides = self.sides
         highest = 0.0
         for place, (line, role) in enumerate(zip(self.lines, ("accent", "neutral"), strict=True)):
             times = [*sides[place].warmup_ms, *sides[place].runs_ms] if sides else []
