@@ -8,7 +8,7 @@ from engine.agreement import RTOL, Agreement
 from engine.cli import inputs
 from engine.cli.model import open_named
 from engine.cli.output import escape, heading, print_json, print_table
-from engine.cli.run import named_values, placement_text, print_refusals
+from engine.cli.run import named_values, placement_text, print_changes, print_refusals
 from engine.cli.values import print_feeds
 from engine.compare import Comparison, Side, compare
 from engine.errors import InputError
@@ -46,6 +46,7 @@ def execute(args: argparse.Namespace) -> int:
     comparison = compare(
         model, prepared.feeds, providers, warmup=args.warmup, repeat=args.repeat, per_node=args.per_node,
         against=against, tolerances=tolerances, overrides=inputs.overrides(args), second_opinion=asked, values=False,
+        mode=args.mode,
     )  # fmt: skip
     if args.save:
         save_arrays(args.save, named_values(comparison.mixed.result))
@@ -113,6 +114,7 @@ def _print_times(comparison: Comparison) -> None:
     if copies:
         took = sum(copy.seconds for copy in copies) * 1e3
         print(f"  {len(copies)} copies between devices: {bytes_text(sum(c.nbytes for c in copies))}, {took:.2f} ms")
+    print_changes(comparison.mixed.session)
     print_refusals(comparison.mixed.session)
     for note in comparison.notes:
         print(f"  {note}")

@@ -16,6 +16,7 @@ from engine.feeds import InputSpec
 from engine.graph.ir import Model
 from engine.providers import default_providers, provider_named
 from engine.providers.base import ExecutionProvider
+from engine.session import Mode
 from engine.words import meant
 
 _MAX_DIGITS = 18  # every such number is an int64
@@ -47,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "its own execution provider, is used only where named")  # fmt: skip
     parser.add_argument("--place", metavar="KEY=PROVIDER", action="append", default=[], help="who is asked first for "
                         "some nodes: op:OPERATOR=PROVIDER or node:NAME=PROVIDER")  # fmt: skip
+    parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.FAITHFUL.value, help="the graph "
+                        "as stored (faithful, the default), or made over for speed")  # fmt: skip
 
 
 def add_dim(parser: argparse.ArgumentParser) -> None:

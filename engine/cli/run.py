@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -72,7 +73,8 @@ def execute(args: argparse.Namespace) -> int:
     model = open_named(args)
     prepared = inputs.prepare(model, args)
     feedback = parse_feedback(args.feedback or "auto", model) if args.steps else []
-    session = Session(model, providers, SessionOptions(pattern=args.tensors or "*"), inputs.overrides(args))
+    options = SessionOptions(pattern=args.tensors or "*", mode=args.mode)
+    session = Session(model, providers, options, inputs.overrides(args))
     if args.steps:
         runs = step(session, prepared.feeds, args.steps, feedback, _keep(args))
     else:
@@ -104,7 +106,8 @@ def repeat(session: Session, feeds: Mapping[str, Any], warmup: int, times: int, 
         runs.result = session.run(feeds, shapes if last else None, keep if last else Keep.NONE)
         if turn >= warmup:
             runs.ms.append(runs.result.seconds * 1e3)
-    runs.mismatches = check_observed(session.model, shapes.values, bound_dims(session.model, feeds))
+    observed = session.by_users_tensors(shapes.values)
+    runs.mismatches = check_observed(session.model, observed, bound_dims(session.model, feeds))
     return runs
 
 
@@ -131,6 +134,7 @@ def as_json(
     """The report under the keys that docs/cli.md names."""
     result = runs.result
     report: dict[str, object] = {
+        "mode": str(session.options.mode),
         "providers": [provider.name for provider in session.providers],
         "placement": placement_counts(session.placements.values()),
         "refusals": [line.to_json() for line in refusal_lines(session.placements)],
@@ -148,6 +152,8 @@ def as_json(
     }
     if feedback:
         report |= {"feedback": [str(entry) for entry in feedback], "tokens": runs.tokens}
+    if session.optimized is not None:
+        report["changes"] = [change.to_json() for change in session.optimized.changes]
     if result.statistics:
         report["statistics"] = {t.qualified_name: figures_json(s) for t, s in result.statistics.items()}
     return report
@@ -158,6 +164,16 @@ def placement_text(session: Session) -> str:
     counts = placement_counts(session.placements.values())
     total = sum(counts.values())
     return ", ".join(f"{name} {count}/{total}" for name, count in counts.items())
+
+
+def print_changes(session: Session) -> None:
+    """In the fast mode what was done to the graph, counted by pass."""
+    if session.optimized is None:
+        return
+    counts = Counter(change.pass_name for change in session.optimized.changes)
+    done = ", ".join(f"{name} {count}" for name, count in counts.items())
+    before, after = (sum(1 for _ in model.nodes()) for model in (session.model, session.optimized.model))
+    print(f"  made over for speed: {before} nodes became {after} ({done or 'nothing to do'})")
 
 
 def print_refusals(session: Session) -> None:
@@ -183,6 +199,7 @@ def print_report(session: Session, runs: Runs, prepared: inputs.PreparedFeeds, f
     if len(ms) > 1:
         times += f" (median of {len(ms)}, {min(ms):.2f} to {max(ms):.2f})"
     print(f"  {times}; nodes: {placement_text(session)}; values took up to {bytes_text(result.peak_bytes)}")
+    print_changes(session)
     print_refusals(session)
     for entry in feedback:
         print(f"  fed back: {escape(str(entry))}")

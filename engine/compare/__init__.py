@@ -20,7 +20,7 @@ from engine.errors import InputError
 from engine.graph.ir import Model
 from engine.kernels.registry import Value
 from engine.providers import ExecutionProvider, default_providers, provider_named
-from engine.session import Observer
+from engine.session import Mode, Observer
 
 __all__ = [
     "SAME_PATH", "Comparison", "NonFinite", "SecondOpinion", "Side", "TensorAgreement", "compare", "expected_tensors",
@@ -42,6 +42,7 @@ def compare(
     overrides: Mapping[str, str] | None = None,
     second_opinion: ExecutionProvider | None = None,
     values: bool = True,
+    mode: Mode | str = Mode.FAITHFUL,
 ) -> Comparison:
     """Run the model on the chosen providers and on the CPU alone, `warmup` + `repeat` times each, and compare.
 
@@ -60,6 +61,7 @@ def compare(
     overrides: the mixed side's own placements (see `Placer.place`).
     second_opinion: runs the model once too, and its values are held against those of both sides.
     values: keep the mixed side's tensors to be looked at.
+    mode: the mixed side's; the other side always runs the graph as stored.
 
     Raises
     ------
@@ -69,7 +71,7 @@ def compare(
     if repeat < 1 or warmup < 0:
         raise InputError(f"repeat must be at least 1 and warmup at least 0, not {repeat} and {warmup}")
     expected = None if against is None else expected_tensors(model, against)
-    mixed = Side.prepare(model, default_providers() if providers is None else providers, overrides)
+    mixed = Side.prepare(model, default_providers() if providers is None else providers, overrides, mode)
     cpu_only = Side.prepare(model, [provider_named("CPU")])
     asked = None if second_opinion is None else Side.prepare(model, [second_opinion])
     traced = [side for side, wanted in ((mixed, values or per_node or expected is not None), (cpu_only, per_node),
@@ -102,7 +104,7 @@ def _tolerances(mixed: Side, wanted: Tolerances | float | Mapping[str, float] | 
 
 def _notes(comparison: Comparison, in_blocks: bool) -> list[str]:
     notes = []
-    if set(comparison.mixed.placement) <= {"CPU"}:
+    if set(comparison.mixed.placement) <= {"CPU"} and comparison.mixed.session.optimized is None:
         notes.append(SAME_PATH)
     if in_blocks:
         notes.append("the sides ran in blocks, not in turns: threads of a provider stay busy after its runs")

@@ -15,7 +15,18 @@ from engine.graph.ir import Model, Node
 from engine.kernels.registry import Value
 from engine.providers import ExecutionProvider
 from engine.providers.placement import placement_counts
-from engine.session import Copy, Fallback, Keep, Observer, ObserverGroup, RunResult, Session, TimingObserver
+from engine.session import (
+    Copy,
+    Fallback,
+    Keep,
+    Mode,
+    Observer,
+    ObserverGroup,
+    RunResult,
+    Session,
+    SessionOptions,
+    TimingObserver,
+)
 
 
 @dataclass(slots=True)
@@ -44,11 +55,12 @@ class Side:
 
     @classmethod
     def prepare(
-        cls, model: Model, providers: Sequence[ExecutionProvider], overrides: Mapping[str, str] | None = None
-    ) -> Side:
+        cls, model: Model, providers: Sequence[ExecutionProvider], overrides: Mapping[str, str] | None = None,
+        mode: Mode | str = Mode.FAITHFUL,
+    ) -> Side:  # fmt: skip
         """A side with its session made."""
         start = time.perf_counter()
-        session = Session(model, providers, overrides=overrides)
+        session = Session(model, providers, SessionOptions(mode=mode), overrides)
         return cls(session, (time.perf_counter() - start) * 1e3)
 
     @property

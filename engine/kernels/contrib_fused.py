@@ -4,14 +4,16 @@ Source: the schemas of ONNX Runtime 1.32 (`onnxruntime.capi`, domain com.microso
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.activations import elu, gelu, hard_sigmoid, leaky_relu, logistic, relu, swish
-from engine.kernels.convolution import conv
-from engine.kernels.matmul import gemm, product
+from engine.kernels.activations import gelu, swish
+from engine.kernels.convolution import check_bias, convolve, filter_windows
+from engine.kernels.matmul import Finish, gemm, product
 from engine.kernels.normalization import layer_normalization, rms_normalization, standardized
 from engine.kernels.precision import in_float32, wide
 from engine.kernels.registry import MICROSOFT, KernelContext, kernel
@@ -62,26 +64,38 @@ def fused_matmul(
     return y if alpha == 1 else y * y.dtype.type(alpha)
 
 
-def _activated(ctx: KernelContext, y: Any, name: str, parameters: list[float]) -> Any:
-    """The activation that a fused operator applies to its result."""
-    parameters = [*parameters, 0.0, 0.0]
+def activation_in_place(xp: Any, name: str, parameters: Sequence[float]) -> Callable[[Any], object] | None:
+    """The activation that a fused operator applies to its result, changing an array in place; None for none."""
+    alpha, beta = (*parameters, 0.0, 0.0)[:2]
     if name == "":
-        return y
-    if name == "Relu":
-        return relu(ctx, y)
-    if name == "Tanh":
-        return ctx.xp.tanh(y)
-    if name == "Sigmoid":
-        return logistic(ctx, y)
-    if name == "LeakyRelu":
-        return leaky_relu(ctx, y, alpha=parameters[0])
-    if name == "Elu":
-        return elu(ctx, y, alpha=parameters[0])
-    if name == "Clip":
-        return ctx.xp.clip(y, parameters[0], parameters[1])
-    if name == "HardSigmoid":
-        return hard_sigmoid(ctx, y, alpha=parameters[0], beta=parameters[1])
-    raise UnsupportedError(f"activation {name!r} of a fused operator is not known here")
+        return None
+    if name not in _IN_PLACE:
+        raise UnsupportedError(f"activation {name!r} of a fused operator is not known here")
+    return partial(_IN_PLACE[name], xp, alpha=alpha, beta=beta)
+
+
+def _sigmoid_in_place(xp: Any, y: Any, alpha: float, beta: float) -> None:
+    xp.negative(y, out=y)
+    xp.exp(y, out=y)
+    y += 1
+    xp.divide(1, y, out=y)
+
+
+def _hard_sigmoid_in_place(xp: Any, y: Any, alpha: float, beta: float) -> None:
+    y *= alpha
+    y += beta
+    xp.clip(y, 0, 1, out=y)
+
+
+_IN_PLACE: dict[str, Callable[..., object]] = {
+    "Relu": lambda xp, y, alpha, beta: xp.maximum(y, 0, out=y),
+    "Tanh": lambda xp, y, alpha, beta: xp.tanh(y, out=y),
+    "Sigmoid": _sigmoid_in_place,
+    "LeakyRelu": lambda xp, y, alpha, beta: xp.copyto(y, y * alpha, where=y < 0),
+    "Elu": lambda xp, y, alpha, beta: xp.copyto(y, alpha * xp.expm1(y), where=y < 0),
+    "Clip": lambda xp, y, alpha, beta: xp.clip(y, alpha, beta, out=y),
+    "HardSigmoid": _hard_sigmoid_in_place,
+}
 
 
 @kernel("FusedConv", 1, domain=MICROSOFT)
@@ -100,8 +114,13 @@ def fused_conv(
     **sliding: Unpack[Sliding],
 ) -> Any:
     """Conv, plus z where given, then an activation."""
-    y = conv(ctx, x, w, b, kernel_shape=kernel_shape, group=group, **sliding)
-    return _activated(ctx, y if z is None else y + z, activation, activation_params or [])
+    check_bias(b, w)
+    activate = activation_in_place(ctx.xp, activation, activation_params or [])
+    finish = Finish(b, activate if z is None else None)
+    y = convolve(ctx.xp, x, w, filter_windows(x, w, group, kernel_shape, sliding), group, finish)
+    if z is not None:
+        Finish(z, activate).apply(y, z)
+    return y
 
 
 @kernel("FusedGemm", 1, domain=MICROSOFT)
@@ -123,7 +142,10 @@ def fused_gemm(
 ) -> Any:
     """Gemm, then an activation."""
     y = gemm(ctx, a, b, c, alpha=alpha, beta=beta, transA=transA, transB=transB)
-    return _activated(ctx, y, activation, [activation_alpha, activation_beta])
+    activate = activation_in_place(ctx.xp, activation, [activation_alpha, activation_beta])
+    if activate is not None:
+        activate(y)
+    return y
 
 
 @kernel("SkipLayerNormalization", 1, domain=MICROSOFT)

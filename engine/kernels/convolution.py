@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.kernels.axes import as_ints
-from engine.kernels.matmul import product
+from engine.kernels.matmul import PLAIN, Finish, product
 from engine.kernels.parallel import piece, pieces, share
 from engine.kernels.pooling import padded
 from engine.kernels.precision import in_float32
@@ -41,12 +41,14 @@ def conv(
     ------
     UnsupportedError: the channels of x, w and b do not fit together.
     """
+    check_bias(b, w)
+    return convolve(ctx.xp, x, w, filter_windows(x, w, group, kernel_shape, sliding), group, Finish(b))
+
+
+def check_bias(b: Any, w: Any) -> None:
+    """Raise an UnsupportedError where a bias does not hold one number for each of the filters w [M, …]."""
     if b is not None and b.shape != w.shape[:1]:
         raise UnsupportedError(f"the bias {list(b.shape)} should have one number for each of the {w.shape[0]} filters")
-    y = convolve(ctx.xp, x, w, filter_windows(x, w, group, kernel_shape, sliding), group)
-    if b is not None:
-        y += b.reshape(-1, *(1,) * (x.ndim - 2))
-    return y
 
 
 def filter_windows(x: Any, w: Any, group: int, kernel_shape: list[int] | None, sliding: Sliding) -> Windows:
@@ -63,34 +65,42 @@ def filter_windows(x: Any, w: Any, group: int, kernel_shape: list[int] | None, s
     return windows(x.shape[2:], w.shape[2:], **sliding)
 
 
-def convolve(xp: Any, x: Any, w: Any, slides: Windows, group: int = 1) -> Any:
-    """The convolution without its bias, in a fresh array [N, M, *out]."""
+def convolve(xp: Any, x: Any, w: Any, slides: Windows, group: int = 1, finish: Finish = PLAIN) -> Any:
+    """The convolution in a fresh array [N, M, *out], finished with a bias [M] and an activation."""
     if slides.is_pointwise:
         x = x[(..., *(slice(0, (o - 1) * s + 1, s) for o, s in zip(slides.out, slides.strides)))]
-        return _pointwise(xp, x, w, group)
+        return _pointwise(xp, x, w, group, finish)
     if group > 1 and w.shape[1] == 1:
         by_channel = xp is np and group == w.shape[0] >= _MANY_CHANNELS
-        return _depthwise_channels_last(x, w, slides) if by_channel else _depthwise(xp, x, w, slides)
-    return _by_columns(xp, x, w, slides, group)
+        return (_depthwise_channels_last(x, w, slides, finish) if by_channel
+                else _depthwise(xp, x, w, slides, finish))  # fmt: skip
+    return _by_columns(xp, x, w, slides, group, finish)
 
 
-def _pointwise(xp: Any, x: Any, w: Any, group: int) -> Any:
+def _pointwise(xp: Any, x: Any, w: Any, group: int, finish: Finish) -> Any:
     batch, out = x.shape[0], x.shape[2:]
     grouped = x.reshape(batch, group, w.shape[1], prod(out))
-    return product(xp, w.reshape(group, -1, w.shape[1]), grouped).reshape(batch, w.shape[0], *out)
+    weights, finish = w.reshape(group, -1, w.shape[1]), _by_rows(finish, group)
+    return product(xp, weights, grouped, finish=finish).reshape(batch, w.shape[0], *out)
 
 
-def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int) -> Any:
+def _by_rows(finish: Finish, group: int) -> Finish:
+    """The same with the bias [M] as [group, M / group, 1]."""
+    return finish if finish.bias is None else Finish(finish.bias.reshape(group, -1, 1), finish.activate)
+
+
+def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int, finish: Finish) -> Any:
     """Gather the windows as the columns of a matrix and multiply it by the filters (im2col)."""
     batch, filters, rank = x.shape[0], w.shape[0], len(slides.out)
     view = _window_view(xp, padded(xp, x, slides, 0), slides)
     depth, row = prod(w.shape[1:]), prod(slides.out[1:])
-    weights = w.reshape(group, filters // group, depth)
+    weights, finish = w.reshape(group, filters // group, depth), _by_rows(finish, group)
     y = xp.empty((batch, filters, *slides.out), x.dtype)
     flat = y.reshape(batch, group, filters // group, slides.out[0] * row)
     if xp is not np or slides.out[0] * row <= _FEW_COLUMNS:
         for n in range(batch):
-            product(xp, weights, _gathered(xp, view[n]).reshape(group, depth, slides.out[0] * row), flat[n])
+            product(xp, weights, _gathered(xp, view[n]).reshape(group, depth, slides.out[0] * row), flat[n],
+                    finish)  # fmt: skip
         return y
     rows = _rows_a_piece(slides.out[0], group * depth * row * x.itemsize, y.size * depth // max(batch, 1))
     bands = -(-slides.out[0] // rows)
@@ -104,7 +114,9 @@ def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int) -> Any:
         columns = buffer[: window.size].reshape(window.shape)
         np.copyto(columns, window)
         columns = columns.reshape(group, depth, window.size // (group * depth))
-        np.matmul(weights, columns, out=flat[n, :, :, part.start * row : part.stop * row])
+        target = flat[n, :, :, part.start * row : part.stop * row]
+        np.matmul(weights, columns, out=target)
+        finish.apply(target, finish.bias)
         idle.append(buffer)
 
     share(batch * bands, task)
@@ -153,7 +165,7 @@ _MANY_CHANNELS = 128
 at 960 channels of 7×7, no gain at 144 of 56×56, half as fast at 32 of 112×112."""
 
 
-def _depthwise_channels_last(x: np.ndarray, w: np.ndarray, slides: Windows) -> np.ndarray:
+def _depthwise_channels_last(x: np.ndarray, w: np.ndarray, slides: Windows, finish: Finish) -> np.ndarray:
     """One filter a channel: with the channels innermost, einsum multiplies and adds whole rows of them in one pass."""
     batch, channels, rank = x.shape[0], x.shape[1], len(slides.out)
     y = np.empty((batch, channels, *slides.out), x.dtype)
@@ -170,15 +182,15 @@ def _depthwise_channels_last(x: np.ndarray, w: np.ndarray, slides: Windows) -> n
         wide[inside] = np.moveaxis(x[n, part], 0, -1)
         view = _window_view(np, np.moveaxis(wide, -1, 0)[None], slides)[0]
         last = np.ascontiguousarray(np.moveaxis(taps[part], 0, -1))
-        y[n, part] = np.moveaxis(
-            np.einsum(np.moveaxis(view, 0, -1), [*places, *positions, 0], last, [*places, 0], [*positions, 0]), -1, 0
-        )
+        sums = np.einsum(np.moveaxis(view, 0, -1), [*places, *positions, 0], last, [*places, 0], [*positions, 0])
+        finish.apply(sums, None if finish.bias is None else finish.bias[part])
+        y[n, part] = np.moveaxis(sums, -1, 0)
 
     share(batch * parts, task)
     return y
 
 
-def _depthwise(xp: Any, x: Any, w: Any, slides: Windows) -> Any:
+def _depthwise(xp: Any, x: Any, w: Any, slides: Windows, finish: Finish) -> Any:
     """One input channel a group: add up shifted copies of the input, each times its kernel element.
 
     The padded plane is kept flat, so that a shift in any direction is one offset and the inner loop is as long as the
@@ -196,6 +208,7 @@ def _depthwise(xp: Any, x: Any, w: Any, slides: Windows) -> Any:
     if y.size == 0:
         return y.reshape(batch, channels * times, *slides.out)
     taps = w.reshape(channels, times, len(kernel), 1)
+    bias = None if finish.bias is None else finish.bias.reshape(channels, times, 1)
     block = channels
     if xp is np:
         block = max(1, _CHANNELS_BYTES // (prod(grid) * x.itemsize))
@@ -215,6 +228,7 @@ def _depthwise(xp: Any, x: Any, w: Any, slides: Windows) -> Any:
             xp.multiply(plane[:, :, shift : shift + length], taps[part, :, tap], out=term if tap else sums)
             if tap:
                 sums += term
+        finish.apply(sums, None if bias is None else bias[part])
         whole = total.reshape(part.stop - part.start, times, slides.out[0], *grid[1:])
         y[n, part] = whole[(..., *(slice(o) for o in slides.out))]
 

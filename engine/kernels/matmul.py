@@ -1,6 +1,7 @@
 """Matrix products: MatMul, Gemm, and the integer product that quantised operators share."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +15,40 @@ EXACT_FLOAT32 = 2**24
 """Integers up to this magnitude are exact in float32."""
 
 
-def product(xp: Any, a: Any, b: Any, out: Any = None) -> Any:
-    """``a @ b``, into `out` where given; on the host the work is shared among threads."""
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """What follows a product, done part by part while the part lies in the cache.
+
+    `bias` broadcasts against the last two axes of the result, `activate` changes an array in place.
+    """
+
+    bias: Any = None
+    activate: Callable[[Any], object] | None = None
+
+    def apply(self, y: Any, bias: Any) -> None:
+        """Finish a part of the result with the part of the bias that belongs to it."""
+        if bias is not None:
+            y += bias
+        if self.activate is not None:
+            self.activate(y)
+
+
+PLAIN = Finish()
+
+
+def product(xp: Any, a: Any, b: Any, out: Any = None, finish: Finish = PLAIN) -> Any:
+    """``a @ b``, finished, into `out` where given; on the host the work is shared among threads."""
     check_inner(a, b)
-    if a.ndim > 2 and b.ndim == 2 and out is None and a.flags.c_contiguous:
+    if a.ndim > 2 and b.ndim == 2 and out is None and a.flags.c_contiguous and finish is PLAIN:
         return product(xp, a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
     if xp is not np or a.ndim < 2 or b.ndim < 2 or a.dtype.kind != "f" or a.dtype != b.dtype:
-        return xp.matmul(a, b) if out is None else xp.matmul(a, b, out=out)
+        y = xp.matmul(a, b) if out is None else xp.matmul(a, b, out=out)
+        finish.apply(y, finish.bias)
+        return y
     if out is None:
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         out = np.empty((*batch, a.shape[-2], b.shape[-1]), a.dtype)
-    _shared_product(a, b, out)
+    _shared_product(a, b, out, finish)
     return out
 
 
@@ -42,20 +66,23 @@ _READING = 16
 """A number read from memory takes about as long as this many multiply-adds."""
 
 
-def _shared_product(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """``a @ b`` into `out`, parted along the longest of its axes that is long enough."""
+def _shared_product(a: np.ndarray, b: np.ndarray, out: np.ndarray, finish: Finish) -> None:
+    """``a @ b``, finished, into `out`, parted along the longest of its axes that is long enough."""
     axis = max(range(out.ndim), key=lambda i: out.shape[i] * (_ROWS_A_PIECE if i < out.ndim - 2 else 1))
     least = 1 if axis < out.ndim - 2 else _ROWS_A_PIECE
     count = pieces(out.shape[axis], out.size * a.shape[-1] + _READING * (a.size + b.size), least)
     if count == 1:
         np.matmul(a, b, out=out)
+        finish.apply(out, finish.bias)
         return
 
     def task(index: int) -> None:
         part = piece(index, count, out.shape[axis], 1 if axis < out.ndim - 2 else _CUT)
         left = a if axis == out.ndim - 1 else _cut(a, axis - out.ndim, part)
         right = b if axis == out.ndim - 2 else _cut(b, axis - out.ndim, part)
-        np.matmul(left, right, out=_cut(out, axis - out.ndim, part))
+        target = _cut(out, axis - out.ndim, part)
+        np.matmul(left, right, out=target)
+        finish.apply(target, None if finish.bias is None else _cut(finish.bias, axis - out.ndim, part))
 
     share(count, task)
 

@@ -1,7 +1,7 @@
 """Running a model: a `Session` compiles it once for the chosen providers and runs it on feeds, watched by observers."""
 from __future__ import annotations
 
-from engine.session.keep import Keep
+from engine.session.keep import Keep, Mode
 from engine.session.observers import (
     CancelToken,
     Observer,
@@ -17,7 +17,7 @@ from engine.session.store import Copy, Fallback
 from engine.session.transfers import PlannedCopy, ProviderEdge, provider_edges
 
 __all__ = [
-    "CancelToken", "Copy", "Fallback", "Feedback", "Keep", "Observer", "ObserverGroup", "PlannedCopy",
+    "CancelToken", "Copy", "Fallback", "Feedback", "Keep", "Mode", "Observer", "ObserverGroup", "PlannedCopy",
     "ProgressObserver", "ProviderEdge", "RunResult", "Session", "SessionOptions", "ShapeObserver", "Statistics",
     "TimingObserver", "parse_feedback", "provider_edges", "run_steps", "statistics_of", "suggest_feedback",
 ]  # fmt: skip

@@ -12,14 +12,15 @@ import numpy as np
 from engine.errors import CannotRunError, DataError, DeviceError, EngineError
 from engine.feeds import bound_dims, check_feeds
 from engine.graph.ir import Graph, Model, Node, Tensor
-from engine.kernels.registry import Value
+from engine.kernels.registry import T, Value
 from engine.memory import MemoryEstimate, available_bytes, check_memory, estimate_memory
+from engine.optimizer import optimize
 from engine.providers import ExecutionProvider, default_providers, provider_named
 from engine.providers.base import HOST
 from engine.providers.groups import is_constant_node
 from engine.providers.placement import Placement, Placer
 from engine.session.execution import ExecutionContext, Policy
-from engine.session.keep import Keep, keeps
+from engine.session.keep import Keep, Mode, keeps
 from engine.session.observers import Observer
 from engine.session.plan import Planner
 from engine.session.statistics import Statistics
@@ -36,11 +37,13 @@ class SessionOptions:
     memory_limit: bytes; None means what the machine has free when a run starts.
     keep: what runs keep beyond their outputs; the rest is dropped after its last use.
     pattern: with ``keep="matching"`` the qualified names of the tensors to keep, with wildcards.
+    mode: the graph as stored, or one made over for speed.
     """
 
     memory_limit: int | None = None
     keep: Keep | str = Keep.ALL
     pattern: str = "*"
+    mode: Mode | str = Mode.FAITHFUL
 
 
 @dataclass(slots=True)
@@ -70,7 +73,7 @@ class RunResult:
 
 
 class Session:
-    """Compiles a model in the faithful mode: the graph as stored, node by node.
+    """A model compiled for its providers: the graph as stored, node by node, or in the fast mode one made over.
 
     A session runs one run at a time.
 
@@ -78,6 +81,8 @@ class Session:
     ----------
     providers: in order of preference, as this session works with them (`ExecutionProvider.for_session`).
     placements: for every node, subgraphs included, who computes it and why earlier providers do not.
+    optimized: in the fast mode the model that runs. Its nodes are those that placements and observers speak of;
+        tensors that a run keeps are the user's own, where they still exist.
     """
 
     def __init__(
@@ -97,6 +102,8 @@ class Session:
         """
         self.model = model
         self.options = options
+        self.optimized = optimize(model) if Mode(options.mode) is Mode.FAST else None
+        self._graph = graph = model.graph if self.optimized is None else self.optimized.model.graph
         chosen = [provider.for_session(model) for provider in (default_providers() if providers is None else providers)]
         if not any(provider.name == "CPU" for provider in chosen):
             chosen.append(provider_named("CPU"))
@@ -104,12 +111,12 @@ class Session:
         self.providers = chosen
         self._host = host
         placer = Placer(chosen)
-        self.placements: dict[Node, Placement] = placer.place(model.graph, overrides)
-        self._constants = Constants(_constants(model.graph))
+        self.placements: dict[Node, Placement] = placer.place(graph, overrides)
+        self._constants = Constants(_constants(graph))
         self._plan = Planner(
             self.placements, self._constants.values, host, lambda node: placer.kernel_of(host.name, node),
             self._run_subgraph,
-        ).plan(model.graph)  # fmt: skip
+        ).plan(graph)  # fmt: skip
         self._off_host = {
             tensor for node, placement in self.placements.items() for tensor in node.outputs
             if tensor is not None and placement.provider is not None and placement.provider.device != HOST
@@ -151,7 +158,7 @@ class Session:
         key = (everything, tuple(dims.items()))
         if self._estimated is None or self._estimated[0] != key:
             elsewhere = () if everything else self._off_host
-            self._estimated = key, estimate_memory(self.model.graph, dims, everything, elsewhere)
+            self._estimated = key, estimate_memory(self._graph, dims, everything, elsewhere)
         return self._estimated[1]
 
     def planned_copies(self) -> list[PlannedCopy]:
@@ -159,7 +166,7 @@ class Session:
 
         What runs in the body of a loop or branch is counted once.
         """
-        return planned_copies(self._plan.lean, self.model.graph, self._constants.values)
+        return planned_copies(self._plan.lean, self._graph, self._constants.values)
 
     def _run(self, context: ExecutionContext, feeds: Mapping[str, Any], policy: Policy) -> RunResult:
         start = time.perf_counter()
@@ -172,8 +179,8 @@ class Session:
                 started.append(provider)
             self._put_feeds(context, feeds)
             with np.errstate(all="ignore"):  # overflow and NaN are results here, not accidents
-                context.run_steps(self.model.graph)
-            outputs = {t.name: context.store.on_host(t) for t in self.model.graph.outputs}
+                context.run_steps(self._graph)
+            outputs = {t.name: context.store.on_host(t) for t in self._graph.outputs}
             for provider in available:
                 provider.synchronize()
             seconds = time.perf_counter() - start
@@ -188,7 +195,7 @@ class Session:
                 provider.run_end()
 
     def _put_feeds(self, context: ExecutionContext, feeds: Mapping[str, Any]) -> None:
-        for tensor in self.model.graph.inputs:
+        for tensor in self._graph.inputs:
             if tensor.name in feeds:
                 context.put(tensor, _as_value(feeds[tensor.name]))
             elif tensor.data is None:
@@ -205,9 +212,14 @@ class Session:
         copies, store = context.store.copies(), context.store
         values: dict[Tensor, Value] = {} if policy.kept else dict(self._constants.values)
         values.update((t, store.for_looking(t)) for t in list(store.values) if policy.kept is None or policy.kept(t))
-        return RunResult(
-            outputs, values, context.statistics, context.fallbacks, copies, seconds, context.peak_bytes
-        )
+        kept, statistics = self.by_users_tensors(values), self.by_users_tensors(context.statistics)
+        return RunResult(outputs, kept, statistics, context.fallbacks, copies, seconds, context.peak_bytes)
+
+    def by_users_tensors(self, found: dict[Tensor, T]) -> dict[Tensor, T]:
+        """What was found of tensors that ran, by the user's own; in the fast mode those that still exist."""
+        if self.optimized is None:
+            return found
+        return {self.optimized.originals[t]: value for t, value in found.items() if t in self.optimized.originals}
 
     def _partial(self, context: ExecutionContext, seconds: float, policy: Policy) -> RunResult:
         try:
