@@ -157,7 +157,7 @@ def test_a_tensor_that_cannot_fit_is_refused_before_anything_is_allocated() -> N
     shape = numpy_helper.from_array(np.array([2**20, 2**20], np.int64), "shape")
     model = model_of([helper.make_node("ConstantOfShape", ["shape"], ["y"], name="fill")], [],
                      [value("y", shape=[None, None])], [shape])  # fmt: skip
-    with pytest.raises(CannotRunError, match=r"'fill' would compute 'y' with 4\.0 TiB"):
+    with pytest.raises(CannotRunError, match=r"'fill' would compute 'y' with 4 TiB"):
         Session(model).run({})
 
 
