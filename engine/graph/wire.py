@@ -23,6 +23,7 @@ TYPED_DATA = {4: "float_data", 5: "int32_data", 7: "int64_data", 10: "double_dat
 GRAPH, OPSET_IMPORT = 7 << 3 | LENGTH, 8 << 3 | LENGTH  # keys of fields of ModelProto
 
 _PAYLOADS = {RAW_DATA, *TYPED_DATA}
+_PAYLOAD_KEYS = frozenset(field << 3 | LENGTH for field in _PAYLOADS)  # one byte each, as all that `_skip_short` takes
 _RAW_DATA_KEY = bytes([RAW_DATA << 3 | LENGTH])
 
 # Message → field number → message of that field, for the fields through which tensors are reached.
@@ -40,6 +41,7 @@ FIELDS: dict[str, dict[int, str]] = {
 }  # fmt: skip
 
 _FIRST_WINDOW, _LARGEST_WINDOW = 1 << 12, 1 << 20
+_NEAR = 1 << 16  # bytes that cost less to read than another call of the system does
 _LONGEST_HEADER = 20  # bytes: two varints of ten
 
 
@@ -104,6 +106,8 @@ class LiftedModel:
         parts: list[bytes] = []
         kept = position = start  # everything from `kept` on is still to be copied
         while position < end:
+            if depth > 0 and (position := self._skip_short(position, end)) == end:
+                break
             key, payload, after = self._field(position, end)
             field = key >> 3
             if depth == 0:
@@ -126,6 +130,8 @@ class LiftedModel:
         found: list[tuple[int, int, int, int]] = []  # field number, and where field, payload and what follows start
         position = start
         while position < end:
+            if (position := self._skip_short(position, end, _PAYLOAD_KEYS)) == end:
+                break
             key, payload, after = self._field(position, end)
             if key >> 3 in _PAYLOADS:
                 found.append((key >> 3, position, payload, after))
@@ -140,6 +146,33 @@ class LiftedModel:
         return b"".join(
             (self._copy(start, before), _RAW_DATA_KEY, encode_varint(len(mark)), mark, self._copy(after, end))
         )
+
+    def _skip_short(self, position: int, end: int, stops: frozenset[int] = frozenset()) -> int:
+        """Where the first field from `position` on stands that may need a closer look: one of `stops`, a long one, or
+        one that is not plain. Most fields of a model are neither, and pass here at a tenth of what `_field` costs.
+        """
+        data, base = self._window, self._base
+        at, last = position - base, min(end - base, len(data))
+        stop = min(last, len(data) - _LONGEST_HEADER)
+        while 0 <= at < stop:
+            key, length = data[at], data[at + 1]
+            if key >= 0x80 or key < 8 or key in stops:
+                break
+            if key & 7 == LENGTH:
+                if length < 0x80:
+                    after = at + 2 + length
+                elif data[at + 2] < SMALLEST_LIFTED >> 7:
+                    after = at + 3 + (length & 0x7F | data[at + 2] << 7)
+                else:
+                    break
+            elif key & 7 == VARINT and length < 0x80:
+                after = at + 2
+            else:
+                break
+            if after > last:
+                break
+            at = after
+        return base + at
 
     def _field(self, position: int, end: int) -> tuple[int, int, int]:
         """The key of the field at `position`, and where its payload starts and ends."""
@@ -157,9 +190,9 @@ class LiftedModel:
         return key, base + payload, base + after
 
     def _move_window(self, position: int) -> None:
-        """Read on at `position`: more at a time while fields follow each other, little after a jump."""
+        """Read on at `position`: more at a time while fields follow each other closely, little after a jump."""
         beyond = position - self._base - len(self._window)
-        follows = -_LONGEST_HEADER <= beyond <= 0
+        follows = -_LONGEST_HEADER <= beyond <= _NEAR
         self._window_size = min(self._window_size * 2, _LARGEST_WINDOW) if follows else _FIRST_WINDOW
         self._base = position
         self._window = self._storage.read(position, min(self._window_size, self._storage.size - position))
