@@ -133,13 +133,11 @@ class ModelBuilder:
 
     def _define_nodes(self, graph: Graph, protos: Iterable[NodeProto]) -> list[tuple[Node, NodeProto]]:
         """Create the nodes and the tensors they write."""
-        pairs, used = [], set()
+        pairs: list[tuple[Node, NodeProto]] = []
+        used: set[str] = set()
         for index, proto in enumerate(protos):
             op_type, domain, stored_name = text(proto.op_type), canonical_domain(text(proto.domain)), text(proto.name)
-            name = stored_name or f"{op_type}_{index}"
-            while name in used:
-                name = f"{name}#{index}"
-            used.add(name)
+            name = unique_name(stored_name, op_type, index, used)
             node = Node(graph, op_type, domain, name, index)
             node.stored_name, node.overload, node.doc_string = stored_name, text(proto.overload), text(proto.doc_string)
             if proto.metadata_props:
@@ -340,6 +338,15 @@ class ModelBuilder:
             message = f"the file describes {steps} too, which inference does not need: left alone"
             findings.append(Diagnostic("training-info", Severity.INFO, message))
         return findings
+
+
+def unique_name(stored: str, op_type: str, index: int, used: set[str]) -> str:
+    """The name of the node at `index` of its graph: the file's, made up or lengthened where it is none of its own."""
+    name = stored or f"{op_type}_{index}"
+    while name in used:
+        name = f"{name}#{index}"
+    used.add(name)
+    return name
 
 
 def _dense(data: TensorData | SparseData) -> TensorData:

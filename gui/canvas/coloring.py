@@ -171,7 +171,7 @@ def _nodes(box: Box) -> list[Node]:
     """The nodes that a box stands for."""
     if isinstance(box.item, Node):
         return [box.item]
-    return list(box.item.all_nodes()) if isinstance(box.item, Group) and box.kind is BoxKind.GROUP else []
+    return box.item.all_nodes() if isinstance(box.item, Group) and box.kind is BoxKind.GROUP else []
 
 
 def _of_boxes(scene: Scene, values: Mapping[Node, T], combine: Callable[[list[T]], T]) -> list[T | None]:

@@ -8,9 +8,9 @@ they are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -60,13 +60,15 @@ class Group:
                 yield member
                 yield from member.groups()
 
-    def all_nodes(self) -> Iterator[Node]:
+    def all_nodes(self) -> list[Node]:
         """Every node in it."""
+        nodes: list[Node] = []
         for member in self.members:
             if isinstance(member, Group):
-                yield from member.all_nodes()
+                nodes += member.all_nodes()
             else:
-                yield member
+                nodes.append(member)
+        return nodes
 
     def ancestors(self) -> Iterator[Group]:
         """The groups around it, inner before outer; not the root."""
@@ -105,17 +107,45 @@ class GroupTree:
         return 1 + max((group.depth for group in self.root.groups()), default=-1)
 
 
+@dataclass(slots=True)
+class Wiring:
+    """What the groups of some nodes follow from: lists with an entry for each node, and the edges among them.
+
+    Attributes
+    ----------
+    paths, classes
+        The module of each node, and the classes of modules.
+    kinds
+        Domain and operator of each node.
+    time
+        Where each node stands in the run order, -1 for those in cycles.
+    source, target
+        The numbers of producer and reader of each value, in the order of the readers and their inputs.
+    """
+
+    paths: list[Path]
+    classes: Mapping[Path, str]
+    kinds: list[tuple[str, str]]
+    time: Ints
+    source: Ints
+    target: Ints
+
+
 def group_tree(graph: Graph) -> GroupTree | None:
     """The groups of a graph; None where its nodes tell of no modules."""
     nodes = [node for node in graph.nodes if not is_folded(node)]
     paths, classes = module_paths(nodes)
-    if not any(paths):
-        return None
-    source, target = _edges(nodes)
     time = np.array([node.index for node in nodes], np.int64)
-    levels = _levels(paths, source, target, time)
-    root, made = _build(nodes, paths, classes, levels)
-    _count_twins(nodes, levels, source, target, made)
+    return tree_of(nodes, Wiring(paths, classes, [(n.domain, n.op_type) for n in nodes], time, *_edges(nodes)))
+
+
+def tree_of(nodes: Sequence[Any], wiring: Wiring) -> GroupTree | None:
+    """The groups of nodes, or of whatever stands for them; None where they tell of no modules."""
+    if not any(wiring.paths):
+        return None
+    levels = _levels(wiring.paths, wiring.source, wiring.target, wiring.time)
+    root, made = _build(nodes, wiring.paths, wiring.classes, levels)
+    _count_twins(wiring.kinds, levels, wiring.source, wiring.target, made)
     tree = _tidied(root)
     return tree if any(isinstance(member, Group) for member in tree.root.members) else None
 
@@ -137,10 +167,12 @@ def _levels(paths: list[Path], source: Ints, target: Ints, time: Ints) -> list[I
     """For each depth the number of the group that each node is in, -1 where its path is shorter."""
     levels: list[Ints] = []
     outer = np.zeros(len(paths), np.int64)
-    for depth in range(max(map(len, paths))):
+    number: dict[Path, int] = {}  # far fewer than nodes
+    which = np.array([number.setdefault(path, len(number)) for path in paths], np.int64)
+    for depth in range(max(map(len, number))):
         names: dict[str, int] = {}
-        name = np.array([names.setdefault(p[depth], len(names)) if len(p) > depth else -1 for p in paths], np.int64)
-        group = _numbered(outer, name)
+        name = [names.setdefault(path[depth], len(names)) if len(path) > depth else -1 for path in number]
+        group = _numbered(outer, np.array(name, np.int64)[which])
         group = _numbered(group, _parts(outer, group, source, target, time))
         levels.append(group)
         outer = group
@@ -180,11 +212,11 @@ def _parts(outer: Ints, group: Ints, source: Ints, target: Ints, time: Ints) -> 
 
 
 def _labels(group: Ints, part: Ints) -> Ints:
-    """A number for each part of a group, and one for each node outside all groups."""
+    """A number for each part of a group, and one for each node outside all groups, as first met."""
     label = _numbered(group, part)
     loose = np.flatnonzero(label < 0)
     label[loose] = int(label.max(initial=-1)) + 1 + np.arange(len(loose))
-    return label
+    return _numbered(np.zeros(len(label), np.int64), label)
 
 
 def _part_one_by_one(part: Ints, group: Ints, nodes: Ints, source: Ints, target: Ints, time: Ints) -> None:
@@ -229,25 +261,26 @@ def _in_time(nodes: Ints, source: Ints, target: Ints, time: Ints) -> tuple[list[
 
 
 def _build(
-    nodes: list[Node], paths: list[Path], classes: Mapping[Path, str], levels: list[Ints]
+    nodes: Sequence[Any], paths: list[Path], classes: Mapping[Path, str], levels: list[Ints]
 ) -> tuple[Group, list[list[Group]]]:  # fmt: skip
     """The root, and the groups of each level by their number."""
-    root = Group("", (), -1)
+    root = Group("", (), -1, nodes=len(nodes))
     made: list[list[Group]] = [[] for _ in levels]  # groups are numbered as first met
-    numbers = [level.tolist() for level in levels]
-    for i, node in enumerate(nodes):
-        place = root
-        place.nodes += 1
-        for depth, level in enumerate(numbers):
-            if level[i] < 0:
+    numbers = np.stack(levels, 1)
+    begins = np.flatnonzero((numbers[1:] != numbers[:-1]).any(1)) + 1
+    starts = [0, *begins.tolist()]
+    for first, end, row in zip(starts, [*starts[1:], len(nodes)], numbers[starts].tolist(), strict=True):
+        place = root  # of the nodes up to `end`, which are all in the same groups
+        for depth, number in enumerate(row):
+            if number < 0:
                 break
-            if level[i] == len(made[depth]):
-                path = paths[i][: depth + 1]
+            if number == len(made[depth]):
+                path = paths[first][: depth + 1]
                 made[depth].append(Group(path[-1], path, depth, place, classes.get(path, "")))
                 place.members.append(made[depth][-1])
-            place = made[depth][level[i]]
-            place.nodes += 1
-        place.members.append(node)
+            place = made[depth][number]
+            place.nodes += end - first
+        place.members += nodes[first:end]
     for groups in made:
         by_place: dict[tuple[int, Path], list[Group]] = {}
         for group in groups:
@@ -258,15 +291,17 @@ def _build(
     return root, made
 
 
-def _count_twins(nodes: list[Node], levels: list[Ints], source: Ints, target: Ints, made: list[list[Group]]) -> None:
+def _count_twins(
+    kinds: list[tuple[str, str]], levels: list[Ints], source: Ints, target: Ints, made: list[list[Group]]
+) -> None:  # fmt: skip
     """Find the groups of each level whose operators and inner wiring are the same."""
-    kinds: dict[tuple[str, str], int] = {}
-    kind = np.array([kinds.setdefault((node.domain, node.op_type), len(kinds)) for node in nodes], np.int64)
+    number: dict[tuple[str, str], int] = {}
+    kind = np.array([number.setdefault(one, len(number)) for one in kinds], np.int64)
     for level, groups in zip(levels, made, strict=True):
         order = np.argsort(level, kind="stable")
         order = order[int(np.searchsorted(level[order], 0)) :]
         start = np.searchsorted(level[order], np.arange(len(groups) + 1))
-        place = np.zeros(len(nodes), np.int64)
+        place = np.zeros(len(kinds), np.int64)
         place[order] = np.arange(len(order)) - start[level[order]]
         inner = (level[source] == level[target]) & (level[source] >= 0)
         wires = np.stack([place[target[inner]], place[source[inner]]], 1)
@@ -299,7 +334,7 @@ def _tidied(root: Group) -> GroupTree:
                 tidy(member, group, depth + 1)
                 members.append(member)
             else:
-                node = next(member.all_nodes()) if isinstance(member, Group) else member
+                node = member.all_nodes()[0] if isinstance(member, Group) else member
                 members.append(node)
                 group_of[node] = group
         group.members = members

@@ -7,7 +7,8 @@ write the path into the name, as in ``/encoder/layer.0/attention/MatMul``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from engine.graph.ir import Node
 from gui.canvas.folding import is_folded
@@ -22,22 +23,34 @@ _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 Path = tuple[str, ...]
 
 
-def module_path(node: Node) -> tuple[Path, Path] | None:
+Told = tuple[Path, Path]
+
+
+def module_path(node: Node) -> Told | None:
     """Names of the modules around a node, outer ones first, and their classes where known; None where nobody says.
 
     The names are cumulative where the exporter wrote them so ("encoder", "encoder.layer.0").
     """
-    metadata = node.metadata
+    return told_path(node.name, node.metadata)
+
+
+def told_path(name: str, metadata: Mapping[str, str]) -> Told | None:
+    """What `module_path` says of a node with this name and metadata."""
     if metadata:
         if SCOPES in metadata:
             return _inner(_quoted(metadata[SCOPES]), _quoted(metadata.get(CLASSES, "")))
         if NAMESPACE in metadata:
             steps = [step.partition(": ") for step in metadata[NAMESPACE].split("/")]
             return _inner([name for name, _, _ in steps], [kind for _, _, kind in steps])
-    name = node.name
-    if "/" not in name:
+    outer, slash, own = name.rpartition("/")
+    if not slash:
         return None
-    return tuple([part for part in name.split("/") if part][:-1][:MAX_DEPTH]), ()
+    return (_steps(outer)[:MAX_DEPTH] if own else _steps(outer)[:-1][:MAX_DEPTH]), ()
+
+
+@lru_cache(maxsize=4096)  # the nodes of a module follow each other
+def _steps(name: str) -> Path:
+    return tuple([part for part in name.split("/") if part])
 
 
 def _inner(names: list[str], classes: list[str]) -> tuple[Path, Path]:
@@ -52,24 +65,42 @@ def _quoted(text: str) -> list[str]:
     return [a or b for a, b in _QUOTED.findall(text)]
 
 
-def module_paths(nodes: Iterable[Node]) -> tuple[list[Path], Mapping[Path, str]]:
-    """The path of every node, and the classes of the modules by their path.
+def module_paths(nodes: Sequence[Node]) -> tuple[list[Path], Mapping[Path, str]]:
+    """The path of every node, and the classes of the modules by their path; see `settled_paths`."""
+    number = {node: i for i, node in enumerate(nodes)}
+
+    def readers(i: int) -> set[int]:
+        """Those in subgraphs are all -1."""
+        consumers = [reader for t in nodes[i].outputs if t is not None for reader, _ in t.consumers]
+        return {number.get(reader, -1) for reader in consumers if not is_folded(reader)}
+
+    return settled_paths([module_path(node) for node in nodes], readers, [node.index for node in nodes])
+
+
+def settled_paths(
+    told: Sequence[Told | None], readers: Callable[[int], set[int]], time: Sequence[int]
+) -> tuple[list[Path], Mapping[Path, str]]:
+    """The path of every node by what `told_path` says of it, and the classes of the modules by their path.
 
     A node of which nothing is said, such as one that an optimizer put in, belongs where its readers do.
+
+    Parameters
+    ----------
+    readers
+        The numbers of the nodes that read what a node makes; -1 for one that has no place here.
+    time
+        Where each node stands in the run order.
     """
-    ordered = list(nodes)
-    found: dict[Node, Path | None] = {}
+    found = [one[0] if one is not None else None for one in told]
     classes: dict[Path, str] = {}
-    for node in ordered:
-        told = module_path(node)
-        found[node] = told[0] if told else None
-        if told:
-            classes.update((told[0][: i + 1], kind) for i, kind in enumerate(told[1]) if kind)
-    for node in sorted((n for n in ordered if found[n] is None), key=lambda n: -n.index):
-        readers = {reader for t in node.outputs if t is not None for reader, _ in t.consumers if not is_folded(reader)}
-        known = [path for reader in readers if (path := found.get(reader)) is not None]
-        found[node] = common(known) if known and len(known) == len(readers) else None
-    return [found[node] or () for node in ordered], classes
+    for one in told:
+        if one is not None and one[1]:
+            classes.update((one[0][: i + 1], kind) for i, kind in enumerate(one[1]) if kind)
+    for i in sorted((i for i, path in enumerate(found) if path is None), key=lambda i: -time[i]):
+        around = readers(i)
+        known = [path for r in around if r >= 0 and (path := found[r]) is not None]
+        found[i] = common(known) if known and len(known) == len(around) else None
+    return [path or () for path in found], classes
 
 
 def common(paths: list[Path]) -> Path:

@@ -57,6 +57,6 @@ def first_and_last(scene: Scene) -> tuple[int, int]:
         if isinstance(box.item, Node):
             nodes.append((box.item.index, i))
         elif box.kind is BoxKind.GROUP:
-            nodes.append((next(box.item.all_nodes()).index, i))  # type: ignore[union-attr]
+            nodes.append((box.item.all_nodes()[0].index, i))  # type: ignore[union-attr]
     ordered = [pair for pair in nodes if pair[0] >= 0] or nodes
     return (min(ordered)[1], max(ordered)[1]) if ordered else (-1, -1)

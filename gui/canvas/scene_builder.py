@@ -74,9 +74,10 @@ class _Builder:
         else:
             self.add_graph(self.graph, -1, None)
         for scope in self.scopes:
-            for node in scope.nodes:
-                if not is_folded(node) and node not in self.left_out:
-                    self.read(node)
+            # By boxes, so that what a closed group reads stands together, whatever order its nodes have in the file.
+            nodes = (node for node in scope.nodes if not is_folded(node) and node not in self.left_out)
+            for node in sorted(nodes, key=self.box_with):
+                self.read(node)
             self.read_outputs(scope)
         return self.finish()
 
@@ -153,9 +154,13 @@ class _Builder:
 
     # Edges
 
+    def box_with(self, node: Node) -> int:
+        """The box of a node, or of the closed group it is in."""
+        return self.box_of.get(id(node), self.hidden.get(id(node), -1))
+
     def read(self, node: Node) -> None:
         """Add what a node reads: an edge, or itself as a reader of a folded constant."""
-        box = self.box_of.get(id(node), self.hidden.get(id(node), -1))
+        box = self.box_with(node)
         is_frame = self.boxes[box].kind is BoxKind.FRAME  # what its subgraphs capture is read by the nodes in them
         inputs = [source for t in node.inputs if t is not None and (source := self.left_out.source(t)) is not None]
         outside = [source for t in node.captures if (source := self.left_out.source(t)) is not None]
@@ -179,7 +184,7 @@ class _Builder:
     def source_box(self, tensor: Tensor, target: int) -> int:
         """The box a tensor comes from; made now for captured and missing values, beside the first that reads it."""
         if tensor.producer is not None:
-            made_by = self.box_of.get(id(tensor.producer), self.hidden.get(id(tensor.producer), -1))
+            made_by = self.box_with(tensor.producer)
             if made_by >= 0:
                 return made_by
         found = self.box_of.get(id(tensor), self.hidden.get(id(tensor), -1))
