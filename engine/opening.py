@@ -9,6 +9,7 @@ from engine.checks import check_model
 from engine.diagnostics import Diagnostic, Severity
 from engine.graph.ir import Model, Node
 from engine.graph.loader import load
+from engine.graph.reader import ModelFile
 from engine.providers import provider_named
 from engine.providers.placement import Placer
 from engine.shapes.infer import infer_shapes
@@ -17,11 +18,14 @@ from engine.words import counted
 Report = Callable[[str, int, int], None]
 
 
-def open_model(path: str | os.PathLike[str], report: Report | None = None, allow_external: bool = False) -> Model:
+def open_model(
+    path: str | os.PathLike[str], report: Report | None = None, allow_external: bool = False,
+    on_read: Callable[[ModelFile], object] | None = None,
+) -> Model:  # fmt: skip
     """Load a model, infer its shapes, hold it against the standard, and note the operators that nothing here can run.
 
     `report(phase, done, total)` is told before each phase and may raise to stop. `Model.timings_ms` gets "read",
-    "link", "infer" and "check". `allow_external` is that of `load`.
+    "link", "infer" and "check". `allow_external` and `on_read` are those of `load`.
 
     Raises
     ------
@@ -29,7 +33,7 @@ def open_model(path: str | os.PathLike[str], report: Report | None = None, allow
     """
     tell = report or (lambda *_: None)
     tell("Reading", 0, 4)
-    model = load(path, allow_external)
+    model = load(path, allow_external, on_read)
     tell("Inferring shapes", 1, 4)
     start = time.perf_counter()
     infer_shapes(model)

@@ -74,10 +74,12 @@ class CanvasBar(QWidget):
 def way_to(document: Document, modules: Sequence[Group]) -> Iterator[tuple[str, object]]:
     """Places from the model over its graphs to the modules around what is selected; None stands for the model."""
     graph = document.graph
+    if document.is_sketched:
+        yield _file_name(document.opening_path), None
+        return
     if graph is None or document.model is None:
         return
-    name = (document.path or "model").replace("\\", "/").rsplit("/", 1)[-1]
-    yield one_line(name, 80), None
+    yield _file_name(document.path or "model"), None
     yield "main graph", document.model.graph
     way: list[tuple[str, object]] = []
     while graph is not None and graph.owner is not None:
@@ -85,6 +87,10 @@ def way_to(document: Document, modules: Sequence[Group]) -> Iterator[tuple[str, 
         graph = graph.parent
     yield from reversed(way)
     yield from ((one_line(module.name, 60), module) for module in modules)
+
+
+def _file_name(path: str) -> str:
+    return one_line(path.replace("\\", "/").rsplit("/", 1)[-1], 80)
 
 
 def modules_around(item: object, grouping: Grouping | None) -> list[Group]:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
+from engine.graph.reader import ModelFile
 from engine.words import counted
 from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
 from gui.canvas.drawing import Drawing, Grouping, draw
@@ -20,13 +21,13 @@ from gui.canvas.groups import Group
 from gui.canvas.layout_process import LayoutCancelled, warm
 from gui.canvas.scene import stored_options
 from gui.canvas.text import TextMeasure
-from gui.canvas.view import View
 from gui.canvas_bar import CanvasBar, modules_around, way_to
 from gui.color_modes import color_title, color_values, copied_edges
 from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
 from gui.placement_menu import add_placement
+from gui.sketch import SketchedCanvas, sketch_of
 from gui.theme import Theme, on_theme
 
 MAX_KEPT = 24  # drawings of one model
@@ -57,19 +58,23 @@ class CanvasView(QWidget):
         self.opens_flat = False  # whether large graphs open with every node by itself
         self.canvas = GraphCanvas()
         self.canvas.set_netron(self.options.netron)
+        self.stack = SketchedCanvas(self.canvas)
         self.bar = CanvasBar()
         self.breadcrumb = self.bar.breadcrumb
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
-        layout.addWidget(self.canvas, 1)
+        layout.addWidget(self.stack, 1)
         self._connect()
 
     def _connect(self) -> None:
         document, canvas = self._document, self.canvas
         document.graph_changed.connect(self._show_graph)
         document.model_changed.connect(self._model_changed)
+        document.sketcher = self._make_sketch
+        document.sketched.connect(self._show_sketch)
+        self.stack.said.connect(self.say)
         document.selection_changed.connect(self._show_selection)
         document.run_changed.connect(self._recolor)
         document.differ.changed.connect(self._recolor)
@@ -219,6 +224,27 @@ class CanvasView(QWidget):
         self._groupings.clear()
         self._group = None
 
+    def _make_sketch(self, file: ModelFile, task: Task) -> Drawing | None:
+        """In the thread that opens the file."""
+        return None if self.opens_flat else sketch_of(file, self.options, self._measure, task)
+
+    @Slot(object)
+    def _show_sketch(self, drawing: Drawing | None) -> None:
+        if drawing is None:
+            self.bar.show_state("")
+            self.stack.uncover()
+        else:
+            self.bar.show_state("Reading on…")
+            self.stack.cover(drawing, self.options.netron)
+        self._show_places()
+
+    def _uncover(self, drawing: Drawing) -> Item | Group:
+        """Give way to the model's own drawing; what was picked on the sketch."""
+        index = self._document.index
+        if self._document.is_sketched or index is None:
+            return None
+        return self.stack.hand_over(drawing, index)
+
     @Slot(object)
     def _show_graph(self, graph: Graph | None, again: bool = False) -> None:
         self._keep_view()
@@ -278,6 +304,8 @@ class CanvasView(QWidget):
             return
         self._job = None
         is_shown = self.canvas.scene is not None
+        if not is_shown and not self._document.is_sketched:
+            self.stack.uncover()
         self.bar.show_state("" if is_shown else "Not laid out", again=not is_shown)
 
     def _show(self, drawing: Drawing) -> None:
@@ -286,11 +314,16 @@ class CanvasView(QWidget):
         hold, self._hold = self._hold, None
         self.canvas.set_scene(drawing.scene, drawing.layout, drawing.geometry, hold)
         if drawing.view is not None and hold is None:
-            self._restore(drawing.view)
+            self.canvas.look(drawing.view)
+        picked = self._uncover(drawing)
         self.highlight(self._found)
         self._recolor()
+        if isinstance(picked, Group):
+            self._select_group(picked)
+        elif picked is not None:
+            self._document.select(picked)
         self.canvas.select(self._group or self._document.selection)
-        if hold is None and self._document.selection is not None:
+        if hold is None and picked is None and self._document.selection is not None:
             self.canvas.reveal(self._document.selection)
         elif hold is not None and hold is self._group:
             self.canvas.reveal(hold)
@@ -303,12 +336,6 @@ class CanvasView(QWidget):
         drawing = self.drawing
         if drawing is not None:
             drawing.view = replace(self.canvas.view)
-
-    def _restore(self, view: View) -> None:
-        now = self.canvas.view
-        if (now.width, now.height) == (view.width, view.height):
-            now.scale, now.dx, now.dy = view.scale, view.dx, view.dy
-            self.canvas.zoom(1.0)
 
     @Slot(object)
     def _show_selection(self, item: Item) -> None:
@@ -374,10 +401,11 @@ class CanvasView(QWidget):
             self.show_group(place)
         elif isinstance(place, Graph):
             document.show_graph(place)
-        elif document.model is not None:
+        elif document.model is not None and not document.is_sketched:
             document.show_graph(document.model.graph)
             document.select(None)
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
         self.canvas.set_theme(theme)
+        self.stack.set_theme(theme)

@@ -33,4 +33,4 @@ class Command:
 
 def has_model(window: MainWindow) -> bool:
     """Whether a model is open."""
-    return window.document.model is not None
+    return window.document.model is not None and not window.document.is_sketched

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.diagnostics import Diagnostic
 from engine.graph.ir import Graph, Model, Node, Tensor
+from engine.graph.reader import ModelFile
 from engine.graph.types import Type
 from engine.opening import open_model
 from engine.shapes.bind import Binder
@@ -58,14 +60,18 @@ class Document(QObject):
     """One model and what is being looked at. `finder` searches it, `costing` counts what it costs, `differ` holds it
     against another one, `attachment` has what a file beside it says, `bookmarks` what the user comes back to.
 
-    Signals: `opening()`, `model_changed()`, `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`,
-    `history_changed()`, `problems_changed()`, `run_changed()`, `providers_changed()`, `dims_changed()`,
-    `overrides_changed()`,
-    `run_requested()` and `find_requested(query)` (the user wants it), `busy_changed(text, done, total)` (text is empty
-    when idle) and `failed(title, message)`.
+    A large model can be shown before it is linked: what `sketcher(file, task)` makes in the thread that opens the file,
+    `sketched(sketch)` hands out. `is_sketched` is true until the model is there, or until the opening has ended without
+    one, which `sketched(None)` says.
+
+    Signals: `opening()`, `sketched(object)`, `model_changed()`, `graph_changed(Graph | None)`,
+    `selection_changed(Node | Tensor | None)`, `history_changed()`, `problems_changed()`, `run_changed()`,
+    `providers_changed()`, `dims_changed()`, `overrides_changed()`, `run_requested()` and `find_requested(query)`
+    (the user wants it), `busy_changed(text, done, total)` (text is empty when idle) and `failed(title, message)`.
     """
 
     opening = Signal()
+    sketched = Signal(object)
     model_changed = Signal()
     graph_changed = Signal(object)
     selection_changed = Signal(object)
@@ -79,6 +85,7 @@ class Document(QObject):
     find_requested = Signal(str)
     busy_changed = Signal(str, int, int)
     failed = Signal(str, str)
+    _sketch_made = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None, settings: Settings | None = None) -> None:
         super().__init__(parent)
@@ -104,19 +111,24 @@ class Document(QObject):
         self._foreground: list[Job] = []
         self._loading: Job | None = None
         self._allow_external = False
+        self.sketcher: Callable[[ModelFile, Task], Any] | None = None
+        self.is_sketched = False
+        self.opening_path = ""
+        self._sketch_made.connect(self._show_sketch)
 
     # Opening
 
     def open(self, path: str | Path, allow_external: bool = False) -> None:
-        """Read the model at `path` in the background; the one shown stays until it has been read.
+        """Read the model at `path` (`opening_path` then) in the background; the one shown stays until it is there.
 
         `allow_external` follows links to weights outside the model's folder: only after the user has said so.
         Ends in `model_changed` or in `failed`.
         """
-        path = str(path)
+        self.opening_path = path = str(path)
         self.opening.emit()
         if self._loading:
             self._loading.cancel()
+        self._end_sketch()
 
         def loaded(result: tuple[Model, ModelIndex]) -> None:
             self._allow_external = allow_external
@@ -126,9 +138,27 @@ class Document(QObject):
             self.failed.emit(f"Could not open {Path(path).name or path}", explain(error, path))
 
         def load(task: Task) -> tuple[Model, ModelIndex]:
-            return _load(path, allow_external, task)
+            return _load(path, allow_external, task, partial(self._sketch, task))
 
         self._loading = self.start(f"Opening {Path(path).name}", load, loaded, failed)
+
+    def _sketch(self, task: Task, file: ModelFile) -> None:
+        """Make the sketch and hand it to the GUI thread; in the thread that opens the file."""
+        sketch = self.sketcher(file, task) if self.sketcher is not None else None
+        if sketch is not None:
+            self._sketch_made.emit(task, sketch)
+
+    @Slot(object, object)
+    def _show_sketch(self, task: Task, sketch: object) -> None:
+        if self._loading is not None and self._loading.task is task and not task.cancelled():
+            self.is_sketched = True
+            self.sketched.emit(sketch)
+
+    def _end_sketch(self) -> None:
+        """What was sketched did not become a model."""
+        if self.is_sketched:
+            self.is_sketched = False
+            self.sketched.emit(None)
 
     def reload(self) -> None:
         """Read the file again, keeping the selection where it still exists."""
@@ -140,6 +170,7 @@ class Document(QObject):
         place = self._history.current if again else None
         had_run = self.run is not None
         self.path, self.model, self.index, self.run = path, model, index, None
+        self.is_sketched = False
         self.layouts.clear()
         self._history.clear()
         graph, selection = _find_again(place, index) if place else (None, None)
@@ -260,16 +291,19 @@ class Document(QObject):
         self._foreground = [j for j in self._foreground if j is not job]
         if job is self._loading:
             self._loading = None
+            self._end_sketch()
         if not self._foreground:
             self.busy_changed.emit("", 0, 0)
 
 
-def _load(path: str, allow_external: bool, task: Task) -> tuple[Model, ModelIndex]:
+def _load(
+    path: str, allow_external: bool, task: Task, on_read: Callable[[ModelFile], None]
+) -> tuple[Model, ModelIndex]:
     def report(phase: str, done: int, total: int) -> None:
         task.check()
         task.report(f"{phase}: {Path(path).name}", done, total + 1)
 
-    model = open_model(path, report, allow_external)
+    model = open_model(path, report, allow_external, on_read)
     report("Indexing", 3, 3)
     return model, ModelIndex.of(model)
 

@@ -121,6 +121,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         document = self.document
         document.model_changed.connect(self._show_model)
+        document.sketched.connect(self._show_sketch)
         document.failed.connect(self.message.show_message)
         self.netron.failed.connect(self.message.show_message)
         document.providers_changed.connect(self._save_providers)
@@ -179,6 +180,7 @@ class MainWindow(QMainWindow):
     def _show_model(self) -> None:
         path = self.document.path or ""
         self.message.hide()
+        self._enable(True)
         self.setWindowTitle("[*]" if not path else f"{Path(path).name} – OInfer")
         self.setWindowFilePath(path)
         self.settings.add_recent(path)
@@ -188,6 +190,19 @@ class MainWindow(QMainWindow):
         if self._watcher.files():
             self._watcher.removePaths(self._watcher.files())
         self._watcher.addPath(path)
+
+    @Slot(object)
+    def _show_sketch(self, sketch: object) -> None:
+        """Show the picture of what is being opened; the panes wait for it. None: it did not open after all."""
+        has_model = self.document.model is not None
+        self._pages.setCurrentWidget(self.canvas if sketch is not None or has_model else self.empty)
+        self._enable(not self.document.is_sketched or not has_model)
+        self.refresh_commands()
+
+    def _enable(self, on: bool) -> None:
+        """Whether what tells of the document's model can be used."""
+        for widget in (self.search, *(dock.widget() for dock in self.docks.values())):
+            widget.setEnabled(on)
 
     @Slot(str)
     def _file_changed(self, path: str) -> None:

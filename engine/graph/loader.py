@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 import onnx
 from google.protobuf.message import EncodeError
@@ -17,7 +18,9 @@ from engine.graph.reader import ModelFile, read_bytes, read_file
 from engine.graph.schemas import NEWEST_OPSETS
 
 
-def load(path: str | os.PathLike[str], allow_external: bool = False) -> Model:
+def load(
+    path: str | os.PathLike[str], allow_external: bool = False, on_read: Callable[[ModelFile], object] | None = None
+) -> Model:
     """Open an ONNX file: its graph linked, initializers fused with inputs, nodes in run order.
 
     What is wrong with the model stands in `Model.diagnostics`; weights stay in the file until they are asked for.
@@ -27,6 +30,7 @@ def load(path: str | os.PathLike[str], allow_external: bool = False) -> Model:
     ----------
     allow_external: take weights through links that lead out of the model's folder too, which are refused otherwise
         (finding "external-link", with the place the link leads to).
+    on_read: is given the file once it has been read, before anything is linked, and may raise to stop.
 
     Raises
     ------
@@ -34,7 +38,10 @@ def load(path: str | os.PathLike[str], allow_external: bool = False) -> Model:
     """
     start = time.perf_counter()
     file = read_file(path, allow_external)
-    return _link(file, start)
+    read = time.perf_counter()
+    if on_read is not None:
+        on_read(file)
+    return _link(file, read - start)
 
 
 def load_model_proto(proto: onnx.ModelProto, folder: str | None = None) -> Model:
@@ -49,11 +56,12 @@ def load_model_proto(proto: onnx.ModelProto, folder: str | None = None) -> Model
         data = proto.SerializeToString()
     except (ValueError, EncodeError) as error:
         raise ModelFormatError(f"the message cannot be written: {error}") from error
-    return _link(read_bytes(data, folder), start)
+    file = read_bytes(data, folder)
+    return _link(file, time.perf_counter() - start)
 
 
-def _link(file: ModelFile, start: float) -> Model:
-    read = time.perf_counter()
+def _link(file: ModelFile, read_seconds: float) -> Model:
+    start = time.perf_counter()
     model = ModelBuilder(file).build()
     model.diagnostics += message_findings(file.proto, model)
     model.diagnostics += sort_graph(model.graph)
@@ -63,8 +71,7 @@ def _link(file: ModelFile, start: float) -> Model:
         if key not in called:  # else it has been told at the calls
             model.diagnostics += in_function(found, function.name)
     _check_versions(model)
-    linked = time.perf_counter()
-    model.timings_ms = {"read": (read - start) * 1e3, "link": (linked - read) * 1e3}
+    model.timings_ms = {"read": read_seconds * 1e3, "link": (time.perf_counter() - start) * 1e3}
     return model
 
 

@@ -129,7 +129,7 @@ def _reads(nodes: _Nodes, graph: GraphProto) -> _Reads | None:
     source = np.array(list(map(made.get, names, repeat(-1))), np.int64)
     if (source >= target).any():
         return None
-    drawn = (source != absent) & ~((source >= 0) & nodes.folded[source])
+    drawn = (source != absent) & ((source < 0) | ~nodes.folded[np.maximum(source, 0)])
     return _Reads(list(compress(names, drawn.tolist())), source[drawn], target[drawn])
 
 
@@ -177,8 +177,9 @@ class _Reduction:
         closed = [m for m in members if isinstance(m, Group) and m not in self._opened]
         inside: list[Any] = [group.all_nodes() for group in closed]
         self._add_alone(alone)
-        self._add_stand_ins([np.sort(self._drawn[numbers]) for numbers in inside])
-        self._add_stored({name for i in alone for name in self._nodes.inputs[i]})
+        drawn = self._add_stand_ins([np.sort(self._drawn[numbers]) for numbers in inside])
+        rows = self._add_stored({name for i in alone for name in self._nodes.inputs[i]})
+        self._reduced.value_info.extend(v for v in self._proto.value_info if v.name in drawn or v.name in rows)
         graph = ModelBuilder(replace(self._file, proto=self._message(), findings=[])).build().graph
         for node, number in zip(graph.nodes, self._numbers):
             node.index = node.file_index = number
@@ -193,8 +194,11 @@ class _Reduction:
             node.name = self._nodes.names[i]
         self._numbers += alone
 
-    def _add_stand_ins(self, groups: list[Ints]) -> None:
-        """A node for each closed group, with what its nodes read from outside and make for others; and their types."""
+    def _add_stand_ins(self, groups: list[Ints]) -> set[str]:
+        """A node for each closed group, with what its nodes read from outside and make for others.
+
+        Returns the names of all values that are drawn as lines.
+        """
         box = np.arange(len(self._nodes.protos))
         for number, inside in enumerate(groups):
             box[inside] = -2 - number
@@ -202,7 +206,6 @@ class _Reduction:
         target = box[self._reads.target]
         wanted = {value.name for value in self._proto.output}
         read: list[dict[str, None]] = [{} for _ in groups]
-        made: list[dict[str, None]] = [{} for _ in groups]
         for i in np.flatnonzero(source != target).tolist():
             name = self._reads.names[i]
             wanted.add(name)
@@ -216,10 +219,13 @@ class _Reduction:
             outputs = [name for i in inside.tolist() for name in self._nodes.outputs[i] if name in wanted]
             self._reduced.node.add(name=self._nodes.names[first], input=read[number], output=outputs)
             self._numbers.append(first)
-        self._reduced.value_info.extend(value for value in self._proto.value_info if value.name in wanted)
+        return wanted
 
-    def _add_stored(self, names: set[str]) -> None:
-        """The constants that show: those that nodes read which show themselves, and those that inputs name."""
+    def _add_stored(self, names: set[str]) -> set[str]:
+        """The constants that show: those of the names that nodes read which show themselves, inputs and outputs.
+
+        Returns all these names.
+        """
         proto, reduced = self._proto, self._reduced
         names.update(value.name for value in chain(proto.input, proto.output))
         reduced.initializer.extend(value for value in proto.initializer if value.name in names)
@@ -228,6 +234,7 @@ class _Reduction:
             if self._nodes.outputs[i][0] in names:
                 reduced.node.add().CopyFrom(self._nodes.protos[i])
                 self._numbers.append(i)
+        return names
 
     def _message(self) -> ModelProto:
         """The model with the reduced graph."""

@@ -307,6 +307,13 @@ class GraphPicture(QWidget):
         self.view.dy += dy
         self._moved()
 
+    def look(self, view: View) -> None:
+        """Look at the scene as through another view of this size."""
+        now = self.view
+        if (now.width, now.height) == (view.width, view.height):
+            now.scale, now.dx, now.dy = view.scale, view.dx, view.dy
+            self._moved(animated=False)
+
     def zoom_to(self, scale: float) -> None:
         """Magnify to a scale around the middle; 1 is full size."""
         self.zoom(scale / self.view.scale)

@@ -130,6 +130,11 @@ class SceneOptions:
     hide_qdq: bool = False
     hide_shapes: bool = False
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some kind of node is left out."""
+        return self.hide_casts or self.hide_qdq or self.hide_shapes
+
 
 OPTION_VALUES = {"attributes": ("none", "telling", "all"), "label": ("shape", "name", "both", "dtype")}
 

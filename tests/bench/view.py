@@ -49,7 +49,7 @@ RUNGS = (
     Rung("tfm_50k", True, None, None),
     Rung("wide_2k", True, 12.7, 3.2),
 )
-HEADS = ["model", "nodes", "boxes", "first frame, s", "of it CPU, s", "bound", "Netron, s", "layout, s",
+HEADS = ["model", "nodes", "boxes", "first frame, s", "of it CPU, s", "opened, s", "bound", "Netron, s", "layout, s",
          "pan fit / 0.4 / 1.0, ms",
          "zoom fit / 0.4 / 1.0, ms", "still, ms", "selection, ms", "hit, ms", "pause, ms", "peak, MiB"]  # fmt: skip
 
@@ -97,7 +97,8 @@ def row(rung: Rung, rounds: int) -> list[str]:
     return [
         rung.model + ("" if rung.flat else " in modules"), f"{reports[0]['nodes']:,}", f"{reports[0]['boxes']:,}",
         f"{first:.2f}{verdict}",
-        f"{mid('first_frame_cpu_ms') / 1e3:.2f}", f"{rung.bound:g}" if rung.bound else "–",
+        f"{mid('first_frame_cpu_ms') / 1e3:.2f}", f"{mid('opened_ms') / 1e3:.2f}",
+        f"{rung.bound:g}" if rung.bound else "–",
         f"{rung.netron:g}" if rung.netron else "–",
         f"{mid('layout_ms') / 1e3:.2f}", frames("pan_ms"), frames("zoom_ms"), frames("still_ms"),
         f"{mid('selection_ms'):.1f}", f"{mid('hit_test_ms'):.2f}", f"{mid('longest_pause_ms'):.0f}",
