@@ -11,11 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QVBoxLayout
 from engine.graph.ir import Node, Tensor
 from gui.document import Document, Item
 from gui.jobs import Job, Task
-from gui.models.table import Column, TableModel
+from gui.models.table import FEW, Column, TableModel
 from gui.placement_menu import add_placement
 from gui.widgets.table_view import TableView
-
-FEW = 2000  # rows that are made at once; more would keep the window from answering
 
 
 class TablePane(QWidget):
@@ -28,7 +26,7 @@ class TablePane(QWidget):
     def __init__(self, document: Document, columns: Sequence[Column], name: str, *, filtered: bool = True) -> None:
         super().__init__()
         self.document = document
-        self.model = TableModel(columns, self)
+        self.model = TableModel(columns, self, document.jobs)
         self.view = TableView(self.model, name)
         self.view.nothing = self._why_nothing
         self.filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
@@ -54,6 +52,7 @@ class TablePane(QWidget):
         self._filter_delay = QTimer(self, singleShot=True, interval=80)
         self._filter_delay.timeout.connect(self.apply_filter)
         self.filter.textChanged.connect(self._filter_delay.start)
+        self.model.modelReset.connect(self._show_again)
         self.view.picked.connect(self._picked)
         self.view.failed.connect(document.failed)
         self.view.menu_opening.connect(self._extend_menu)
@@ -75,9 +74,9 @@ class TablePane(QWidget):
         """What to say where an open model has no row at all."""
         return ""
 
-    def accepts(self, row: Any) -> bool:
-        """Whether a row is shown at all."""
-        return True
+    def chooser(self) -> Callable[[Any], bool] | None:
+        """Says of a row whether it is shown at all; None where all are. Asked on any thread."""
+        return None
 
     def fill(
         self, size: int, make: Callable[[], tuple[list[Any], Any]], tell: Callable[[list[Any], Any], None]
@@ -117,7 +116,7 @@ class TablePane(QWidget):
     def _why_nothing(self) -> str:
         if self.document.model is None:
             return "No model open"
-        if self._filling is not None:
+        if self._filling is not None or self.model.busy:
             return "Listing…"
         return "Nothing passes the filter" if self.model.rows else self.nothing()
 
@@ -131,16 +130,20 @@ class TablePane(QWidget):
     def set_rows(self, rows: Sequence[Any], by_item: dict[Any, Any] | None = None) -> None:
         """Show other rows, and the selection among them."""
         self._by_item = self._rows_by_item(rows) if by_item is None else by_item
-        self.model.set_rows(rows)
-        self.show_selection(self.document.selection)
+        self.model.set_rows(rows, self.chooser())
 
     # Both ways
 
     @Slot()
     def apply_filter(self) -> None:
-        """Bring the rows in line with the filter text and with `accepts`."""
-        self.model.set_filter(self.filter.text(), self.accepts)
-        self.show_selection(self.document.selection)
+        """Bring the rows in line with the filter text and with `chooser`."""
+        self.model.set_filter(self.filter.text(), self.chooser())
+
+    @Slot()
+    def _show_again(self) -> None:
+        """Other rows are shown, or in another order."""
+        if self.document.selection is not None:
+            self.show_selection(self.document.selection)
 
     @Slot(object)
     def show_selection(self, item: Item) -> None:

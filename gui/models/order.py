@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from PySide6.QtGui import QColor
 
@@ -21,19 +21,35 @@ COSTS = (MACS, FLOPS, PARAMETERS, TRAFFIC)
 
 
 @dataclass(slots=True, eq=False)
-class OrderRow:
-    """A node with what the last run said of it. `moved`: it runs at another place than the file has it.
+class NodeFacts:
+    """What the last run and the costs say of nodes, shared by all rows of a table, so that news need no pass over them.
 
-    `cost` is what it takes for the sizes of the dims, `cost_share` its operations as a share of the largest number.
+    `slowest` is the longest time, in ms, and `most` the largest number of operations among the nodes looked at.
     """
+
+    run: RunState | None = None
+    slowest: float = 0.0
+    costs: Mapping[Node, Cost] = field(default_factory=dict)
+    most: int = 0
+
+    def set_run(self, run: RunState | None, nodes: Iterable[Node]) -> None:
+        """Another run, or none, and the nodes that are looked at."""
+        self.run = run
+        self.slowest = max((run.node_ms.get(node, 0.0) for node in nodes), default=0.0) if run else 0.0
+
+    def set_costs(self, table: CostTable | None, nodes: Iterable[Node]) -> None:
+        """Costs counted anew, or none yet, and the nodes that are looked at."""
+        costs = self.costs = table.costs if table is not None else {}
+        self.most = max((_count(costs[node].flops) for node in nodes if node in costs), default=0)
+
+
+@dataclass(slots=True, eq=False)
+class OrderRow:
+    """A node with what is known of it. `moved`: it runs at another place than the file has it."""
 
     node: Node
     moved: bool
-    ms: float | None = None
-    share: float = 0.0
-    provider: str = ""
-    cost: Cost | None = None
-    cost_share: float = 0.0
+    facts: NodeFacts
 
     @property
     def parameters(self) -> int:
@@ -52,12 +68,38 @@ class OrderRow:
     def name(self) -> str:
         return self.node.name
 
+    @property
+    def ms(self) -> float | None:
+        """The median time of the node; None where it did not run."""
+        return self.facts.run.node_ms.get(self.node) if self.facts.run else None
 
-def order_rows(graph: Graph) -> list[OrderRow]:
+    @property
+    def share(self) -> float:
+        """That time against the slowest node's."""
+        return (self.ms or 0.0) / self.facts.slowest if self.facts.slowest else 0.0
+
+    @property
+    def provider(self) -> str:
+        """Who took it; empty where nobody did."""
+        return provider_name(self.facts.run.placements.get(self.node)) if self.facts.run else ""
+
+    @property
+    def cost(self) -> Cost | None:
+        """What it takes for the sizes of the dims."""
+        return self.facts.costs.get(self.node)
+
+    @property
+    def cost_share(self) -> float:
+        """Its operations against the largest number."""
+        cost = self.cost
+        return _count(cost.flops) / self.facts.most if cost is not None and self.facts.most > 0 else 0.0
+
+
+def order_rows(graph: Graph, facts: NodeFacts) -> list[OrderRow]:
     """The nodes in run order, then those that have none since they lie on or behind a cycle."""
     moved = moved_nodes(graph.order)
-    sorted_rows = [OrderRow(node, node in moved) for node in graph.order]
-    return sorted_rows + [OrderRow(node, False) for node in graph.nodes if node.index < 0]
+    sorted_rows = [OrderRow(node, node in moved, facts) for node in graph.order]
+    return sorted_rows + [OrderRow(node, False, facts) for node in graph.nodes if node.index < 0]
 
 
 def moved_nodes(order: Sequence[Node]) -> set[Node]:
@@ -79,27 +121,6 @@ def moved_nodes(order: Sequence[Node]) -> set[Node]:
         stay.add(place)
         place = before[place]
     return {node for place, node in enumerate(order) if place not in stay}
-
-
-def fill_times(rows: Sequence[OrderRow], run: RunState | None) -> None:
-    """Write the times and providers of a run into the rows."""
-    times = run.node_ms if run else {}
-    slowest = max((times.get(row.node, 0.0) for row in rows), default=0.0)
-    for row in rows:
-        row.ms = times.get(row.node)
-        row.share = row.ms / slowest if row.ms and slowest else 0.0
-        placement = run.placements.get(row.node) if run else None
-        row.provider = provider_name(placement)
-
-
-def fill_costs(rows: Sequence[OrderRow], table: CostTable | None) -> None:
-    """Write what the nodes cost into the rows."""
-    costs = table.costs if table is not None else {}
-    for row in rows:
-        row.cost = costs.get(row.node)
-    most = max((_count(row.cost.flops) for row in rows if row.cost is not None), default=0)
-    for row in rows:
-        row.cost_share = _count(row.cost.flops) / most if row.cost is not None and most > 0 else 0.0
 
 
 def _count(dim: object) -> int:

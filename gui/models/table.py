@@ -1,4 +1,4 @@
-"""A table over a list of objects: columns as data, cells computed when asked for, filter and sort by permutation."""
+"""A table over a list of objects: columns as data, cells computed when asked for, filtered and sorted in a job."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor
 
+from gui.jobs import Job, JobRunner, Task
+from gui.models.arrangement import Arrangement
 from gui.widgets.tips import plain_tip
 
 ITEM_ROLE = Qt.ItemDataRole.UserRole
-BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # a float 0..1: the length of the cell's bar
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _ROLE = Qt.ItemDataRole
+FEW = 1000  # rows that are dealt with at once; more would keep the window from answering
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +60,36 @@ class Column:
 
 
 class TableModel(QAbstractTableModel):
-    """Rows are any objects; `shown` are those that pass the filter, in the order of the sort."""
+    """Rows are any objects; `shown` are those that pass the filter, in the order of the sort.
 
-    def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
+    With `jobs`, what takes long with many rows is a job: a filter or a sort shows its rows once it is done.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], parent: QObject | None = None, jobs: JobRunner | None = None
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self.columns = tuple(columns)
         self.rows: list[Any] = []
         self.shown: list[Any] = []
+        self._jobs = jobs
+        self._arranging: Job | None = None
         self._places: dict[int, int] | None = None
         self._words: tuple[str, ...] = ()
         self._accepts: Callable[[Any], bool] | None = None
         self._sort: tuple[int, Qt.SortOrder] | None = None
-        self._fonts: dict[Style, QFont] = {}
-        self._colors: Callable[[str], QColor] = lambda _role: QColor()
 
     # Rows
 
-    def set_rows(self, rows: Iterable[Any]) -> None:
-        self.rows = list(rows)
-        self._arrange()
-
-    def set_columns(self, columns: Sequence[Column]) -> None:
-        """Show other columns of the same rows, in the order that `rows` have."""
-        self.columns, self._sort = tuple(columns), None
+    def set_rows(self, rows: Iterable[Any], accepts: Callable[[Any], bool] | None = None) -> None:
+        """Other rows, none of which are shown until they are arranged; for `accepts` see `set_filter`."""
+        self.rows, self._accepts = list(rows), accepts
+        if self.shown and self._takes_long(self._arrangement()):
+            self._show([], {})
         self._arrange()
 
     def set_filter(self, text: str = "", accepts: Callable[[Any], bool] | None = None) -> None:
-        """Show the rows that hold all words of `text` in any column and that `accepts`."""
+        """Show the rows that hold all words of `text` in any column and that `accepts`, asked on any thread."""
         self._words, self._accepts = tuple(text.casefold().split()), accepts
         self._arrange()
 
@@ -93,28 +98,56 @@ class TableModel(QAbstractTableModel):
         self._sort = (column, order) if column >= 0 else None
         self._arrange()
 
-    def _arrange(self) -> None:
-        self.beginResetModel()
-        self.shown = [row for row in self.rows if self._passes(row)]
-        if self._sort:
-            column, order = self._sort
-            key = self.columns[column].key or self.columns[column].text
-            self.shown.sort(key=key, reverse=order is Qt.SortOrder.DescendingOrder)
-        self._places = None
-        self.endResetModel()
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Show other columns of the same rows, in the order that `rows` have."""
+        self.columns, self._sort = tuple(columns), None
+        self._arrange()
 
-    def _passes(self, row: Any) -> bool:
-        if self._accepts and not self._accepts(row):
-            return False
-        if not self._words:
-            return True
-        text = " ".join(column.text(row) for column in self.columns).casefold()
-        return all(word in text for word in self._words)
+    def _arrangement(self) -> Arrangement:
+        texts = [column.text for column in self.columns]
+        if self._sort is None:
+            return Arrangement(texts, self._words, self._accepts)
+        column, order = self._sort
+        key = self.columns[column].key or self.columns[column].text
+        return Arrangement(texts, self._words, self._accepts, key, order is Qt.SortOrder.DescendingOrder)
+
+    def _takes_long(self, arrangement: Arrangement) -> bool:
+        return self._jobs is not None and len(self.rows) > FEW and not arrangement.changes_nothing
+
+    def _arrange(self) -> None:
+        if self._arranging is not None:
+            self._arranging.cancel()
+            self._arranging = None
+        rows, arrangement = self.rows, self._arrangement()
+        if not self._takes_long(arrangement):
+            self._show(arrangement.of(rows), None)
+            return
+
+        def work(task: Task) -> tuple[list[Any], dict[int, int]]:
+            shown = arrangement.of(rows, task.check)
+            return shown, _places(shown)
+
+        def arranged(result: tuple[list[Any], dict[int, int]]) -> None:
+            self._arranging = None
+            self._show(*result)
+
+        assert self._jobs is not None
+        self._arranging = self._jobs.start(work, arranged)
+
+    @property
+    def busy(self) -> bool:
+        """Whether other rows, or another order, are on their way."""
+        return self._arranging is not None
+
+    def _show(self, rows: list[Any], places: dict[int, int] | None) -> None:
+        self.beginResetModel()
+        self.shown, self._places = rows, places
+        self.endResetModel()
 
     def place_of(self, row: Any) -> int:
         """The line where a row object is shown, -1 where it is not."""
         if self._places is None:
-            self._places = {id(shown): place for place, shown in enumerate(self.shown)}
+            self._places = _places(self.shown)
         return self._places.get(id(row), -1)
 
     def rows_changed(self) -> None:
@@ -124,17 +157,27 @@ class TableModel(QAbstractTableModel):
         else:
             self.refresh()
 
+    def compute(
+        self, size: int, work: Callable[[], Any], deliver: Callable[[Any], None],
+        fail: Callable[[Exception], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Work something out of `size` rows and deliver it: at once where they are few, else by a job."""
+        if self._jobs is not None and size > FEW:
+            self._jobs.start(lambda _task: work(), deliver, fail)
+            return
+        try:
+            result = work()
+        except Exception as error:
+            if fail is None:
+                raise
+            fail(error)
+        else:
+            deliver(result)
+
     def refresh(self) -> None:
         """Ask for all cells again; the rows are the same."""
         if self.shown:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.shown) - 1, len(self.columns) - 1))
-
-    def set_look(self, colors: Callable[[str], QColor], fonts: Callable[[Style], QFont]) -> None:
-        """Colours by theme role and fonts by style."""
-        self._colors = colors
-        self._fonts = {}
-        self._font_of = fonts
-        self.refresh()
 
     # What Qt asks
 
@@ -167,40 +210,29 @@ class TableModel(QAbstractTableModel):
                 return plain_tip(column.tip(row) if column.tip else column.text(row))
             case _ROLE.TextAlignmentRole:
                 return _alignment(column)
-            case _ROLE.ForegroundRole:
-                return self._colors(column.style_of(row).role)
-            case _ROLE.FontRole:
-                return self._font(column.style_of(row))
-            case _ROLE.DecorationRole:
-                return column.square(row) if column.square else None
-        if role == BAR_ROLE:
-            return column.bar(row) if column.bar else None
         if role == ITEM_ROLE:
             return row
         return None
 
-    def _font(self, style: Style) -> QFont | None:
-        if style not in self._fonts and hasattr(self, "_font_of"):
-            self._fonts[style] = self._font_of(style)
-        return self._fonts.get(style)
 
-    def tsv(self, places: Sequence[int], columns: Sequence[int]) -> str:
-        """Lines of those rows and columns, tab-separated, with a line of titles."""
-        chosen = [self.columns[c] for c in columns]
-        lines = ["\t".join(c.title for c in chosen)]
-        for place in places:
-            lines.append("\t".join(c.text(self.shown[place]).replace("\t", " ") for c in chosen))
-        return "\n".join(lines)
+def tsv_text(rows: Iterable[Any], columns: Sequence[Column]) -> str:
+    """Rows as lines of cells between tabs, after a line of titles."""
+    lines = ["\t".join(column.title for column in columns)]
+    lines += ("\t".join(column.text(row).replace("\t", " ") for column in columns) for row in rows)
+    return "\n".join(lines)
 
 
-    def csv(self, places: Sequence[int] | None = None) -> str:
-        """Rows as CSV (RFC 4180) with all columns and a line of titles; those of `places`, else all that are shown."""
-        out = io.StringIO()
-        writer = csv.writer(out)
-        writer.writerow([column.title for column in self.columns])
-        rows = self.shown if places is None else [self.shown[place] for place in places]
-        writer.writerows([column.text(row) for column in self.columns] for row in rows)
-        return out.getvalue()
+def csv_text(rows: Iterable[Any], columns: Sequence[Column]) -> str:
+    """Rows as CSV (RFC 4180), after a line of titles."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([column.title for column in columns])
+    writer.writerows([column.text(row) for column in columns] for row in rows)
+    return out.getvalue()
+
+
+def _places(rows: Sequence[Any]) -> dict[int, int]:
+    return {id(row): place for place, row in enumerate(rows)}
 
 
 def _alignment(column: Column) -> Qt.AlignmentFlag:

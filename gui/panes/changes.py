@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
@@ -70,9 +70,9 @@ class ChangesPane(TablePane):
     def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
         yield item
 
-    def accepts(self, row: ChangeRow) -> bool:
+    def chooser(self) -> Callable[[ChangeRow], bool] | None:
         chosen = self.kind.currentData()
-        return not chosen or row.kind == chosen
+        return (lambda row: row.kind == chosen) if chosen else None
 
     @Slot()
     def _show_pair(self) -> None:

@@ -55,6 +55,9 @@ _EMPTY = "No run yet. Press F5 to run the model and hold every tensor against th
 _NOTHING = "The run ended before the CPU side had run. Choose a file to hold what there is against it."
 _PAIR_WIDTH = 260  # at least; there are more spinners than fit in tensors of many axes
 ALL, BEYOND, NONFINITE = "all tensors", "beyond tolerance", "non-finite"
+_CHOOSERS: dict[str, Callable[[AgreementRow], bool] | None] = {
+    ALL: None, BEYOND: lambda row: not row.agreement.agrees, NONFINITE: lambda row: not row.finite,
+}  # fmt: skip
 
 
 class AgreementTable(TablePane):
@@ -74,9 +77,8 @@ class AgreementTable(TablePane):
     def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
         return own_tensors(item)
 
-    def accepts(self, row: AgreementRow) -> bool:
-        mode = self.show_only.currentText()
-        return mode == ALL or (not row.agreement.agrees if mode == BEYOND else not row.finite)
+    def chooser(self) -> Callable[[AgreementRow], bool] | None:
+        return _CHOOSERS[self.show_only.currentText()]
 
 
 class ComparePane(QWidget):
@@ -365,7 +367,7 @@ class ComparePane(QWidget):
     def _go_to(self, row: AgreementRow | None) -> None:
         if row is None:
             return
-        if not self.table.accepts(row) or self.table.filter.text():
+        if self.table.model.place_of(row) < 0:
             self.table.filter.clear()
             self.table.show_only.setCurrentText(ALL)
             self.table.apply_filter()

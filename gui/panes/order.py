@@ -10,18 +10,7 @@ from PySide6.QtWidgets import QCheckBox
 from engine.graph.ir import Graph, Node, Tensor
 from engine.words import counted
 from gui.document import Document
-from gui.models.order import (
-    COLUMNS,
-    COSTS,
-    FILE,
-    OPERATOR,
-    PROVIDER,
-    TIME,
-    OrderRow,
-    fill_costs,
-    fill_times,
-    order_rows,
-)
+from gui.models.order import COLUMNS, COSTS, FILE, OPERATOR, PROVIDER, TIME, NodeFacts, OrderRow, order_rows
 from gui.table_pane import TablePane, node_first
 
 OPERATOR_WIDTHS = (12, 24)  # average characters
@@ -32,6 +21,7 @@ class OrderPane(TablePane):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Run order")
+        self._facts = NodeFacts()
         self._file_order = QCheckBox("File order")
         self._file_order.setToolTip("Show the nodes as the file has them; ↕ marks those that run elsewhere")
         self._file_order.toggled.connect(self._arrange)
@@ -56,12 +46,12 @@ class OrderPane(TablePane):
 
     @Slot(object)
     def _show_graph(self, graph: Graph | None) -> None:
-        run, costs = self.document.run, self.document.costing.table
+        facts, nodes = self._facts, graph.nodes if graph else []
+        facts.set_run(self.document.run, nodes)
+        facts.set_costs(self.document.costing.table, nodes)
 
         def make() -> tuple[list[OrderRow], int]:
-            rows = order_rows(graph) if graph else []
-            fill_times(rows, run)
-            fill_costs(rows, costs)
+            rows = order_rows(graph, facts) if graph else []
             return rows, sum(row.moved for row in rows)
 
         self.fill(len(graph.nodes) if graph else 0, make, self._tell)
@@ -74,24 +64,21 @@ class OrderPane(TablePane):
 
     @Slot()
     def _show_run(self) -> None:
-        fill_times(self.model.rows, self.document.run)
+        graph = self.document.graph
+        self._facts.set_run(self.document.run, graph.nodes if graph else ())
         self._show_columns(self.model.rows)
-        self._rows_changed()
+        self.model.rows_changed()
 
     @Slot()
     def _show_costs(self) -> None:
-        fill_costs(self.model.rows, self.document.costing.table)
-        self._rows_changed()
-
-    def _rows_changed(self) -> None:
+        graph = self.document.graph
+        self._facts.set_costs(self.document.costing.table, graph.nodes if graph else ())
         self.model.rows_changed()
-        self.show_selection(self.document.selection)
 
     @Slot()
     def _arrange(self) -> None:
         self.model.sort(FILE if self._file_order.isChecked() else -1)
         self._show_columns(self.model.rows)
-        self.show_selection(self.document.selection)
 
     def _show_columns(self, rows: list[OrderRow]) -> None:
         """Only the columns that say something: the pane is narrow."""

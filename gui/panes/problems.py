@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel
@@ -57,20 +57,27 @@ class ProblemsPane(TablePane):
         elif item.producer is not None:
             yield item.producer
 
-    def accepts(self, row: ProblemRow) -> bool:
-        if row.diagnostic.code in self._opened or self.filter.text():
-            return not row.more
-        return not row.beyond
+    def chooser(self) -> Callable[[ProblemRow], bool] | None:
+        opened, filtered = frozenset(self._opened), bool(self.filter.text())
+
+        def chosen(row: ProblemRow) -> bool:
+            return not row.more if filtered or row.diagnostic.code in opened else not row.beyond
+
+        return chosen
 
     @Slot()
     def _show(self) -> None:
         document = self.document
-        found = [*(document.model.diagnostics if document.model else ()), *self._mismatches]
-        rows = problem_rows(found, document.index) if document.index else []
-        count = sum(not row.more for row in rows)
+        index, found = document.index, [*(document.model.diagnostics if document.model else ()), *self._mismatches]
+
+        def make() -> tuple[list[ProblemRow], int]:
+            rows = problem_rows(found, index) if index is not None else []
+            return rows, sum(not row.more for row in rows)
+
         self._opened = set()
-        self.set_rows(rows)
-        self.apply_filter()
+        self.fill(len(found), make, self._tell)
+
+    def _tell(self, rows: list[ProblemRow], count: int) -> None:
         self.summary.setText(counted(count, "problem") if rows else "")
         self.count_changed.emit(count)
         self._show_advice()

@@ -13,8 +13,8 @@ from gui.document import Document
 from gui.models.shapes import COLUMNS, ShapeRow, bind_rows, shape_rows
 from gui.table_pane import TablePane, own_tensors
 
-_FILTERS: dict[str, Callable[[ShapeRow], bool]] = {
-    "All": lambda row: True,
+_FILTERS: dict[str, Callable[[ShapeRow], bool] | None] = {
+    "All": None,
     "Unknown": lambda row: row.is_unknown,
     "Differs": lambda row: bool(row.clash),
     "Dynamic": lambda row: row.is_dynamic,
@@ -59,8 +59,8 @@ class ShapesPane(TablePane):
     def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
         return own_tensors(item)
 
-    def accepts(self, row: ShapeRow) -> bool:
-        return _FILTERS[self.kind.currentText()](row)
+    def chooser(self) -> Callable[[ShapeRow], bool] | None:
+        return _FILTERS[self.kind.currentText()]
 
     @Slot()
     def _show(self) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QRect, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
@@ -21,13 +20,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.models.table import BAR_ROLE, ITEM_ROLE, Style, TableModel
+from gui.models.table import ITEM_ROLE, Style, TableModel, csv_text, tsv_text
 from gui.theme import Theme, mono_font, on_theme, theme_manager, ui_font
 from gui.widgets.columns import ColumnChooser
 from gui.widgets.nothing import paint_nothing
 
 _PAD = 6
 _SQUARE = 8
+_MOST_SHORTENED = 5_000  # texts that are kept
+_LONGEST = 1_000  # characters that are looked at: no cell is so wide
+_MIDDLE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+_LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft | _MIDDLE, Qt.AlignmentFlag.AlignRight | _MIDDLE
 
 
 def font_of(style: Style) -> QFont:
@@ -39,30 +42,65 @@ def font_of(style: Style) -> QFont:
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints a cell from its roles: text, a colour square before it, a bar in its left part.
+    """Paints a cell of a `TableModel`: text, a colour square before it, a bar in its left part.
 
-    Names that are too long lose their middle, sentences their end.
+    Names that are too long lose their middle, sentences their end. Cells are painted a hundred at a time at every
+    change of the selection, so that it asks the model's columns and not Qt's roles (a third of the time), and keeps
+    what takes long: fonts by their style, and shortened texts.
     """
 
+    def __init__(self, model: TableModel, parent: QObject) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme_manager().theme
+        self._looks: dict[Style, tuple[QFont, QFontMetrics, QColor]] = {}
+        self._shortened: dict[tuple[str, Style, int], str] = {}
+        self._line, self._selection = QColor(), QColor()
+        self.set_theme(self._theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme, and the fonts as they are now."""
+        self._theme = theme
+        self._looks.clear()
+        self._shortened.clear()
+        self._line, self._selection = theme.color("line"), theme.color("selection")
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
-        theme = theme_manager().theme
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if selected:
-            painter.fillRect(option.rect, theme.color("selection"))
-        painter.setPen(theme.color("line"))
-        painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
-        rect = option.rect.adjusted(_PAD, 0, -_PAD, -1)
-        rect = self._square(painter, rect, index.data(Qt.ItemDataRole.DecorationRole))
-        text = index.data(Qt.ItemDataRole.DisplayRole) or ""
-        font = index.data(Qt.ItemDataRole.FontRole) or option.font
-        painter.setFont(font)
-        bar = index.data(BAR_ROLE)
-        if bar is not None:
-            rect = self._bar(painter, rect, float(bar), painter.fontMetrics().horizontalAdvance(text), theme)
-        painter.setPen(index.data(Qt.ItemDataRole.ForegroundRole) or theme.color("text"))
-        mode = Qt.TextElideMode.ElideRight if " " in text else Qt.TextElideMode.ElideMiddle
-        shown = painter.fontMetrics().elidedText(text, mode, rect.width())
-        painter.drawText(rect, index.data(Qt.ItemDataRole.TextAlignmentRole) | Qt.TextFlag.TextSingleLine, shown)
+        column, row = self._model.columns[index.column()], self._model.shown[index.row()]
+        rect = option.rect
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, self._selection)
+        painter.setPen(self._line)
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        rect.adjust(_PAD, 0, -_PAD, -1)
+        if column.square is not None:
+            rect = self._square(painter, rect, column.square(row))
+        text, style = column.text(row), column.style_of(row)
+        font, metrics, color = self._look(style)
+        if column.bar is not None:
+            self._bar(painter, rect, column.bar(row), metrics.horizontalAdvance(text), self._theme)
+        if text:
+            painter.setFont(font)
+            painter.setPen(color)
+            painter.drawText(rect, _RIGHT if column.right else _LEFT, self._fit(text, style, metrics, rect.width()))
+
+    def _look(self, style: Style) -> tuple[QFont, QFontMetrics, QColor]:
+        look = self._looks.get(style)
+        if look is None:
+            font = font_of(style)
+            look = self._looks[style] = font, QFontMetrics(font), self._theme.color(style.role)
+        return look
+
+    def _fit(self, text: str, style: Style, metrics: QFontMetrics, width: int) -> str:
+        """The text, shortened to a width."""
+        key = text, style, width
+        shown = self._shortened.get(key)
+        if shown is None:
+            if len(self._shortened) > _MOST_SHORTENED:
+                self._shortened.clear()
+            mode = Qt.TextElideMode.ElideRight if " " in text else Qt.TextElideMode.ElideMiddle
+            shown = self._shortened[key] = metrics.elidedText(text[:_LONGEST], mode, width)
+        return shown
 
     @staticmethod
     def _square(painter: QPainter, rect: QRect, color: QColor | None) -> QRect:
@@ -76,7 +114,7 @@ class CellDelegate(QStyledItemDelegate):
         return rect.adjusted(_SQUARE + 7, 0, 0, 0)
 
     @staticmethod
-    def _bar(painter: QPainter, rect: QRect, length: float, text_width: int, theme: Theme) -> QRect:
+    def _bar(painter: QPainter, rect: QRect, length: float, text_width: int, theme: Theme) -> None:
         room = rect.width() - text_width - 8
         if room >= 6 and length > 0:
             color = theme.color("accent")
@@ -85,13 +123,12 @@ class CellDelegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
             painter.drawRoundedRect(QRectF(rect.left(), rect.center().y() - 2.5, max(1.0, room * length), 6), 1.5, 1.5)
-        return rect
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> Any:  # type: ignore[override]
-        size = super().sizeHint(option, index)
-        extra = 2 * _PAD + (_SQUARE + 7 if index.data(Qt.ItemDataRole.DecorationRole) else 0)
-        size.setWidth(size.width() + extra)
-        return size
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # type: ignore[override]
+        column, row = self._model.columns[index.column()], self._model.shown[index.row()]
+        _font, metrics, _color = self._look(column.style_of(row))
+        square = _SQUARE + 7 if column.square is not None and column.square(row) is not None else 0
+        return QSize(metrics.horizontalAdvance(column.text(row)[:_LONGEST]) + 2 * _PAD + square, metrics.height())
 
 
 class TableView(QTableView):
@@ -112,7 +149,8 @@ class TableView(QTableView):
         self.nothing: Callable[[], str] = str  # what to say where there is no row
         self.setModel(model)
         self.setAccessibleName(name)
-        self.setItemDelegate(CellDelegate(self))
+        self._delegate = CellDelegate(model, self)
+        self.setItemDelegate(self._delegate)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -125,6 +163,9 @@ class TableView(QTableView):
         self.columns = ColumnChooser(self, [column.title for column in model.columns])
         self.selectionModel().currentRowChanged.connect(self._current_changed)
         self.clicked.connect(self._clicked)
+        self._kept: object | None = None
+        model.modelAboutToBeReset.connect(self._keep_current)
+        model.modelReset.connect(self._restore_current)
         on_theme(self._set_theme)
 
     def _set_up_headers(self) -> None:
@@ -137,6 +178,8 @@ class TableView(QTableView):
         header.setSortIndicatorShown(False)
         header.setSortIndicatorClearable(True)
         header.setMinimumSectionSize(28)
+        # Not the rows' own: for each column that it paints, the header would ask whether every row is selected.
+        header.setSelectionModel(QItemSelectionModel(self._table, header))
         header.sectionClicked.connect(self._sort_by)
         self._sorted: tuple[int, int] = (-1, 0)
 
@@ -202,11 +245,20 @@ class TableView(QTableView):
         turns = (turns + 1) % 3 if was == column else 1
         self._sorted = (column, turns)
         order = Qt.SortOrder.DescendingOrder if turns == 2 else Qt.SortOrder.AscendingOrder
-        row = self.current_row()
         self.horizontalHeader().setSortIndicatorShown(turns > 0)
         self.horizontalHeader().setSortIndicator(column, order)
         self._table.sort(column if turns else -1, order)
-        self.show_row(row)
+
+    @Slot()
+    def _keep_current(self) -> None:
+        self._kept = self.current_row()
+
+    @Slot()
+    def _restore_current(self) -> None:
+        """The row that was current stays so, where it is still shown."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            self.show_row(kept)
 
     # Copying
 
@@ -218,13 +270,18 @@ class TableView(QTableView):
         else:
             super().keyPressEvent(event)
 
+    def selected_places(self) -> list[int]:
+        """The lines that are selected, from top to bottom; Qt's own list of them takes seconds with many rows."""
+        ranges = self.selectionModel().selection()
+        return sorted({place for part in ranges for place in range(part.top(), part.bottom() + 1)})
+
     @Slot()
     def copy_rows(self) -> None:
         """Put the selected rows on the clipboard, as TSV with titles."""
-        places = sorted({index.row() for index in self.selectionModel().selectedRows()})
-        columns = [c for c in range(len(self._table.columns)) if not self.isColumnHidden(c)]
-        if places:
-            QGuiApplication.clipboard().setText(self._table.tsv(places, columns))
+        rows = [self._table.shown[place] for place in self.selected_places()]
+        columns = [column for place, column in enumerate(self._table.columns) if not self.isColumnHidden(place)]
+        if rows:
+            self._table.compute(len(rows), lambda: tsv_text(rows, columns), QGuiApplication.clipboard().setText)
 
     @Slot()
     def save_csv(self) -> None:
@@ -233,10 +290,16 @@ class TableView(QTableView):
         path, _ = QFileDialog.getSaveFileName(self, "Save table", name, "CSV (*.csv)")
         if not path:
             return
-        try:
-            Path(path).write_text(self._table.csv(), encoding="utf-8", errors="backslashreplace", newline="")
-        except OSError as error:
-            self.failed.emit("Could not save the table", f"{error.strerror or error}: {path}. Choose another place.")
+        rows, columns = list(self._table.shown), self._table.columns
+
+        def write() -> None:
+            Path(path).write_text(csv_text(rows, columns), encoding="utf-8", errors="backslashreplace", newline="")
+
+        def failed(error: Exception) -> None:
+            words = error.strerror or error if isinstance(error, OSError) else error
+            self.failed.emit("Could not save the table", f"{words}: {path}. Choose another place.")
+
+        self._table.compute(len(rows), write, lambda _none: None, failed)
 
     @Slot()
     def _copy_name(self) -> None:
@@ -261,5 +324,5 @@ class TableView(QTableView):
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
         QToolTip.setFont(ui_font(0.95))
-        self._table.set_look(theme.color, font_of)
+        self._delegate.set_theme(theme)
         self.viewport().update()
