@@ -208,7 +208,7 @@ def attribute_text(value: object) -> str:
         return str(value)
     if isinstance(value, RefAttribute):
         return f"@{clean(value.name, 20)}"
-    if isinstance(value, list) and all(isinstance(v, int | float | str) for v in value):
+    if isinstance(value, list) and isinstance(next(iter(value), 0), int | float | str):  # all are of one type
         return clean(", ".join(_number(v) for v in value[:12]) + ("…" if len(value) > 12 else ""), 24)
     return ""
 

@@ -73,7 +73,7 @@ class LineModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return " ".join(filter(None, (line.label, line.value, line.detail)))
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip("\n".join(filter(None, (line.tip or line.value, line.detail))))
+            return plain_tip("\n".join(filter(None, (line.tip or line.full or line.value, line.detail))))
         return None
 
 

@@ -147,8 +147,8 @@ def attribute_value(name: str, value: object) -> str:
     """The value of an attribute in a line; the name of an element type where it stands for one."""
     if name in ("to", "dtype", "output_dtype") and isinstance(value, int) and value in BY_CODE:
         return BY_CODE[value].name
-    if isinstance(value, list) and all(isinstance(v, int | float | str) for v in value):
-        shown = ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in value[:64])
+    if isinstance(value, list) and isinstance(next(iter(value), 0), int | float | str):  # all are of one type
+        shown = ", ".join(f"{v:.6g}" if isinstance(v, float) else one_line(str(v), 200) for v in value[:64])
         return shown + (f", … {len(value):,} in all" if len(value) > 64 else "")
     if isinstance(value, str):
         return value

@@ -19,8 +19,10 @@ from gui.models.lines import Line, LineKind
 from gui.models.table import PLAIN, Style
 from gui.models.values import value_text
 from gui.text import count_text, one_line, type_text
+from gui.widgets.tips import LIMIT
 
 MAX_LINES = 400  # of one section; a node with more inputs says how many are left out
+MOST_WORDS = 5_000  # characters of a paragraph that are laid out; no more of it could be seen
 FEW = 8  # elements of a value that are written out
 FEW_BYTES = 64
 
@@ -36,7 +38,6 @@ STRONG = Style(bold=True)
 
 def pair(label: str, value: str, style: Style = PLAIN, **more: Any) -> Line:
     """A label with a value; the whole value is its tooltip unless `tip` says more."""
-    more.setdefault("tip", value)
     return Line(LineKind.PAIR, label, one_line(value), style, full=value, **more)
 
 
@@ -46,8 +47,9 @@ def heading(text: str) -> Line:
 
 
 def text_line(text: str, style: Style = PLAIN) -> Line:
-    """A paragraph over the whole width, wrapped."""
-    return Line(LineKind.TEXT, "", text, style, tip=text)
+    """A paragraph over the whole width, wrapped; of a very long one the beginning, copied whole."""
+    shown = text if len(text) <= MOST_WORDS else text[:MOST_WORDS] + "…"
+    return Line(LineKind.TEXT, "", shown, style, full=text)
 
 
 def more_line(count: int) -> Line:
@@ -114,7 +116,7 @@ def metadata_lines(metadata: Mapping[str, str], leave_out: tuple[str, ...] = ())
     if shown:
         yield heading("Metadata")
     for key, value in shown[:MAX_LINES]:
-        yield pair(one_line(key, 60), value, tip=f"{key}\n{value}")
+        yield pair(one_line(key, 60), value, tip=f"{key}\n{value[:LIMIT]}")
     if len(shown) > MAX_LINES:
         yield more_line(len(shown) - MAX_LINES)
 
