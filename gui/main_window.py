@@ -370,7 +370,7 @@ class MainWindow(QMainWindow):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The mouse's own Back and Forward buttons, wherever the pointer is."""
-        if event.type() == QEvent.Type.MouseButtonPress and isinstance(event, QMouseEvent):
+        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonPress:  # few events get further
             if event.button() is Qt.MouseButton.BackButton:
                 self.document.back()
                 return True

@@ -41,6 +41,7 @@ from gui.running.judging import (
 )
 from gui.table_pane import TablePane, own_tensors
 from gui.text import one_line
+from gui.when_seen import WhenSeen
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.export_button import ExportButton
 from gui.widgets.run.form import plain_label
@@ -115,8 +116,9 @@ class ComparePane(QWidget):
         self.against.activated.connect(self._choose_reference)
         self.tolerance.activated.connect(self._judge)
         self.tolerance.lineEdit().editingFinished.connect(self._judge_if_changed)
-        self.table.view.selectionModel().currentRowChanged.connect(self._show_pair)
-        self.table.model.modelReset.connect(self._show_pair)
+        pair = WhenSeen(self, self._show_pair)
+        self.table.view.selectionModel().currentRowChanged.connect(pair.ask)
+        self.table.model.modelReset.connect(pair.ask)
         self.save.add("Outputs of the run as .npz…", lambda: self._save(outputs_only=True))
         self.save.add("All tensors of the run as .npz…", lambda: self._save(outputs_only=False))
         self.save.add_csv(lambda: map(figures, self.rows))

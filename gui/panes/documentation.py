@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Slot
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.graph.ir import Node, Tensor
 from gui.document import Document
 from gui.markup import Block, BlockKind
 from gui.operator_docs import documentation
+from gui.when_seen import WhenSeen
 from gui.widgets.doc_view import DocView
 
 _NOTHING = [Block(BlockKind.TEXT, "Select a node to read what its operator does.")]
@@ -26,17 +26,13 @@ class DocumentationPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.view)
-        document.selection_changed.connect(self._show)
-        document.model_changed.connect(self._show)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._show()
+        seen = WhenSeen(self, self._show)
+        document.selection_changed.connect(seen.ask)
+        document.model_changed.connect(seen.ask)
+        seen.ask()
 
     @Slot()
     def _show(self) -> None:
-        if not self.isVisible():
-            return
         item, model = self._document.selection, self._document.model
         node = item.producer if isinstance(item, Tensor) else item
         key = (node.op_type, node.since_version, node.domain, model) if isinstance(node, Node) else ()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from engine.graph.ir import Graph
 from gui.document import Document
 from gui.models.properties import lines_for
+from gui.when_seen import WhenSeen
 from gui.widgets.line_list import LineList
 
 
@@ -23,13 +24,11 @@ class PropertiesPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 0)
         layout.addWidget(self.list)
-        document.selection_changed.connect(self._show)
-        document.model_changed.connect(self._show)
-        document.run_changed.connect(self._show)
-        document.dims_changed.connect(self._show)
-        document.costing.changed.connect(self._show)
-        document.attachment.changed.connect(self._show)
-        self._show()
+        seen = WhenSeen(self, self._show)
+        for signal in (document.selection_changed, document.model_changed, document.run_changed, document.dims_changed,
+                       document.costing.changed, document.attachment.changed):  # fmt: skip
+            signal.connect(seen.ask)
+        seen.ask()
 
     @Slot()
     def _show(self) -> None:

@@ -29,6 +29,7 @@ from gui.statistics import NumberStatistics
 from gui.tensor_values import Figures, Loaded, channel_axis, figures_text, image_of, load_value, number_text, save_value
 from gui.text import dtype_text, one_line, shape_text
 from gui.theme import mono_font
+from gui.when_seen import WhenSeen
 from gui.widgets.bars import Segments
 from gui.widgets.heat_map import HeatMap
 from gui.widgets.histogram import Histogram
@@ -51,6 +52,7 @@ class TensorPane(QWidget):
         self._tensors: list[Tensor] = []
         self._shown: Tensor | None = None
         self.values = ValuesModel(self)
+        self._values = WhenSeen(self, self._refresh)
         self._build()
         self._arrange()
         document.selection_changed.connect(self._selection_changed)
@@ -162,9 +164,7 @@ class TensorPane(QWidget):
     def _set_loaded(self, loaded: Loaded) -> None:
         self._job = None
         self._loaded = loaded
-        if loaded.arrays:
-            self.slices.set_shape(loaded.arrays[0].shape, len(loaded.arrays))
-        self._refresh()
+        self._values.ask()
 
     @property
     def spinners(self) -> list[Any]:
@@ -176,6 +176,8 @@ class TensorPane(QWidget):
     @Slot()
     def _refresh(self) -> None:
         loaded = self._loaded
+        if loaded.arrays:
+            self.slices.set_shape(loaded.arrays[0].shape, len(loaded.arrays))
         array, figures = self._current()
         has_values = array is not None and array.size > 0
         self._show_statistics(figures)

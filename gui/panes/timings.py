@@ -16,6 +16,7 @@ from gui.models.table import Column, Style
 from gui.running.times import NodeTime, OperatorTime, RunTimes, copy_rows
 from gui.table_pane import TablePane, node_first, own_tensors
 from gui.text import ms_text
+from gui.when_seen import WhenSeen
 from gui.widgets.export_button import ExportButton
 from gui.widgets.run.plots import NodesPlot, OperatorsPlot, RunsPlot, SeriesPlot
 from gui.widgets.run.result_line import ResultLine
@@ -105,7 +106,8 @@ class TimingsPane(QWidget):
         self.export.add_picture(self)
         self.nodes.picked.connect(document.select)
         self.operators.picked.connect(self._pick_operator)
-        document.run_changed.connect(self._show_run)
+        self._run = WhenSeen(self, self._show_run)
+        document.run_changed.connect(self._run.ask)
         document.graph_changed.connect(self._show_graph)
         document.selection_changed.connect(self._show_selection)
         self._show_run()
