@@ -22,7 +22,6 @@ from gui.main_window import MainWindow
 from tests.gui.conftest import Opener
 
 NODES = 3200
-LONG = 20_000  # ms
 
 
 class Gate:
@@ -66,15 +65,15 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def start(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     """Open a model as far as its sketch."""
-    with qtbot.waitSignal(window.document.sketched, timeout=LONG):
+    with qtbot.waitSignal(window.document.sketched):
         window.document.open(path)
     assert window.document.is_sketched
 
 
 def finish(qtbot: QtBot, window: MainWindow, gate: Gate) -> None:
-    with qtbot.waitSignal(window.canvas.drawn, timeout=LONG):
+    with qtbot.waitSignal(window.canvas.drawn):
         gate.open()
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not window.document.busy)
 
 
 def titles(window: MainWindow) -> list[str]:
@@ -141,15 +140,15 @@ def test_cancelling_brings_back_what_was_there(
     qtbot: QtBot, window: MainWindow, open_model: Opener, gate: Gate, large: Path
 ) -> None:
     window.open_sample()
-    qtbot.waitSignal(window.canvas.drawn, timeout=LONG).wait()
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    qtbot.waitSignal(window.canvas.drawn).wait()
+    qtbot.waitUntil(lambda: not window.document.busy)
     model, before = window.document.model, titles(window)
     view = astuple(window.canvas.canvas.view)
     start(qtbot, window, large)
     assert not window.docks["properties"].widget().isEnabled()
     window.actions_by_name["cancel"].trigger()
     gate.open()
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not window.document.busy)
     assert window.document.model is model
     assert not window.document.is_sketched
     assert titles(window) == before
@@ -164,7 +163,7 @@ def test_cancelling_the_first_opening_leaves_the_window_empty(
     assert not window.empty.isVisible()
     window.document.cancel()
     gate.open()
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not window.document.busy)
     assert window.empty.isVisible()
 
 
@@ -175,9 +174,9 @@ def test_a_failure_after_the_sketch_is_told_and_ends_it(
         raise MemoryError("too large")
 
     monkeypatch.setattr(engine.opening, "infer_shapes", fail)
-    with qtbot.waitSignal(window.document.failed, timeout=LONG):
+    with qtbot.waitSignal(window.document.failed):
         window.document.open(large)
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not window.document.busy)
     assert not window.document.is_sketched
     assert not window.canvas.stack.is_covered
     assert window.message.isVisible()
@@ -188,12 +187,12 @@ def test_another_model_opened_meanwhile_is_what_ends_up_shown(
 ) -> None:
     start(qtbot, window, large)
     other = chain(tmp_path / "other.onnx", "blocks")
-    with qtbot.waitSignal(window.document.model_changed, timeout=LONG):
+    with qtbot.waitSignal(window.document.model_changed):
         window.document.open(other)
         assert not window.canvas.stack.is_covered
         gate.open()
-    qtbot.waitSignal(window.canvas.drawn, timeout=LONG).wait()
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    qtbot.waitSignal(window.canvas.drawn).wait()
+    qtbot.waitUntil(lambda: not window.document.busy)
     assert titles(window)[1] == "blocks.0"
     assert window.document.model.graph.name == "blocks"  # type: ignore[union-attr]
 
