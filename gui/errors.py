@@ -40,6 +40,13 @@ def explain(error: Exception, path: str = "") -> str:
     return f"Unexpected {type(error).__name__}: {error}. Please report this with the file that caused it."
 
 
+def explain_unwritten(error: Exception, path: str) -> str:
+    """One or two sentences about a file that could not be written."""
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}: {path}. Choose another place."
+    return explain(error, path)
+
+
 def _sentence(text: str) -> str:
     text = text.strip() or "Something went wrong"
     if text.split(" ")[0].isalpha():  # not a file's or a node's name

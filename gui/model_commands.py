@@ -11,7 +11,7 @@ from engine.graph.ir import Node, Tensor
 from gui.attachment.write import write_attachment
 from gui.canvas.groups import Group
 from gui.command import Command, has_model
-from gui.errors import explain
+from gui.errors import explain_unwritten
 from gui.netron import command as netron_command
 from gui.region import SavedRegion, save_region, told
 from gui.widgets.table_view import TableView
@@ -60,8 +60,10 @@ def save_region_dialog(window: MainWindow) -> None:
     def done(saved: SavedRegion) -> None:
         window.message.show_message("Region saved", told(saved), "info")
 
-    document.start(f"Writing {Path(path).name}", lambda _task: save_region(model, nodes, path, run), done,
-                   lambda error: document.failed.emit("Could not save the region", explain(error, path)))  # fmt: skip
+    def failed(error: Exception) -> None:
+        document.failed.emit("Could not save the region", explain_unwritten(error, path))
+
+    document.start(f"Writing {Path(path).name}", lambda _task: save_region(model, nodes, path, run), done, failed)
 
 
 def save_attachment_dialog(window: MainWindow) -> None:
@@ -70,9 +72,14 @@ def save_attachment_dialog(window: MainWindow) -> None:
     model, run, costs = document.model, document.run, document.costing.table
     stem = Path(document.path or "model").stem
     path = _ask(window, "Save for Netron", f"{stem}.attachment.json", "Netron attachment (*.json)")
-    if model is not None and path:
-        document.start(f"Writing {Path(path).name}", lambda _task: write_attachment(path, model, run, costs), None,
-                       lambda error: document.failed.emit("Could not save the file", explain(error, path)))  # fmt: skip
+    if model is None or not path:
+        return
+
+    def failed(error: Exception) -> None:
+        document.failed.emit("Could not save the file", explain_unwritten(error, path))
+
+    text = f"Writing {Path(path).name}"
+    document.start(text, lambda _task: write_attachment(path, model, run, costs), None, failed)
 
 
 def front_table(window: MainWindow) -> TableView | None:

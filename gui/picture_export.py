@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from gui.canvas_view import CanvasView
 from gui.document import Document
-from gui.errors import explain
+from gui.errors import explain_unwritten
 from gui.jobs import Cancelled, Task
 from gui.render import ExportCancelled, Picture, write
 
@@ -48,6 +48,6 @@ def export(view: CanvasView, document: Document, path: str, view_only: bool = Fa
         view.say(f"{Path(path).name} is written" + (f", {note}" if note else ""))
 
     def failed(error: Exception) -> None:
-        document.failed.emit(f"Could not write {Path(path).name}", explain(error, path))
+        document.failed.emit(f"Could not write {Path(path).name}", explain_unwritten(error, path))
 
     document.start(f"Drawing {Path(path).name}", work, done, failed)

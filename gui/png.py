@@ -31,7 +31,7 @@ def write_png(file: BinaryIO, width: int, height: int, bands: Iterator[Pixels], 
     file.write(SIGNATURE)
     _chunk(file, b"IHDR", struct.pack(">IIBBBBB", width, height, 8, RGB, 0, 0, 0))
     if title:
-        _chunk(file, b"iTXt", b"Title\0\0\0\0\0" + title.encode())
+        _chunk(file, b"iTXt", b"Title\0\0\0\0\0" + title.encode(errors="replace"))
     packer = zlib.compressobj(LEVEL)
     above = np.zeros((1, width * 3), np.uint8)
     for band in bands:

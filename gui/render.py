@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF
@@ -16,6 +17,7 @@ from engine.errors import EngineError
 from engine.graph.ir import Graph, Model
 from engine.session import ProviderEdge
 from engine.shapes.bind import Binder
+from engine.writing import replacing
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, make_coloring
 from gui.canvas.copies import CopyMarks
@@ -33,6 +35,7 @@ from gui.theme import DARK, LIGHT
 MARGIN = 24.0
 PNG_SCALE = 2.0
 PNG_AREA = 400e6  # px; a larger picture is made smaller unless a scale is asked for
+PNG_SIDE = (1 << 31) - 1  # px; the limit of the format
 TILE = 4096  # px
 PDF_SIDE = 14_400.0  # points; the limit of the format (PDF 1.7, annex C.2)
 POINTS_PER_PX = 0.75
@@ -144,13 +147,8 @@ def write(picture: Picture, path: str | os.PathLike[str], scale: float | None = 
         If `picture.cancelled` became true; no file is left.
     """
     target = _checked(path)
-    part = target.with_name(target.name + ".part")
-    try:
-        note = _WRITERS[target.suffix.lower()](picture, part, scale)
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
-    return note
+    with replacing(target) as file:
+        return _WRITERS[target.suffix.lower()](picture, file, scale)
 
 
 def _checked(path: str | os.PathLike[str]) -> Path:
@@ -167,7 +165,7 @@ def _ensure_application() -> None:
         _ensure_application.application = QGuiApplication(["oinfer"])  # type: ignore[attr-defined]  # kept alive
 
 
-def _svg(picture: Picture, target: Path, scale: float | None) -> str:
+def _svg(picture: Picture, file: BinaryIO, scale: float | None) -> str:
     size = picture.rect.size()
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -179,11 +177,11 @@ def _svg(picture: Picture, target: Path, scale: float | None) -> str:
     painter = QPainter(generator)
     picture.paint(painter)
     painter.end()
-    target.write_bytes(bytes(buffer.data().data()))
+    file.write(buffer.data().data())
     return ""
 
 
-def _pdf(picture: Picture, target: Path, scale: float | None) -> str:
+def _pdf(picture: Picture, file: BinaryIO, scale: float | None) -> str:
     size = picture.rect.size()
     points = min(POINTS_PER_PX, PDF_SIDE / max(size.width(), size.height()))
     buffer = QBuffer()
@@ -198,17 +196,18 @@ def _pdf(picture: Picture, target: Path, scale: float | None) -> str:
     painter.scale(points, points)
     picture.paint(painter)
     painter.end()
-    target.write_bytes(bytes(buffer.data().data()))
+    file.write(buffer.data().data())
     return _note(points / POINTS_PER_PX, "a PDF page may measure 14,400 points at most; zoom in to read it")
 
 
-def _png(picture: Picture, target: Path, scale: float | None) -> str:
+def _png(picture: Picture, file: BinaryIO, scale: float | None) -> str:
     rect = picture.rect
     fits = (PNG_AREA / (rect.width() * rect.height())) ** 0.5
     used = scale or min(PNG_SCALE, fits)
     width, height = max(1, round(rect.width() * used)), max(1, round(rect.height() * used))
-    with target.open("wb") as file:
-        write_png(file, width, height, _bands(picture, width, height, used), picture.title)
+    if max(width, height) > PNG_SIDE:
+        raise EngineError(f"a PNG of {width:,} × {height:,} px cannot be: it has {PNG_SIDE:,} px a side at most")
+    write_png(file, width, height, _bands(picture, width, height, used), picture.title)
     return _note(used if scale is None else 1.0, "it would be very large; --scale 1 draws it in full size all the same")
 
 

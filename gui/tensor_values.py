@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.feeds import save_arrays
 from engine.feeds.files import storable
+from engine.writing import replacing
 from gui.jobs import Task
 from gui.statistics import NumberStatistics, TextStatistics, is_numeric, summarize, summarize_text
 
@@ -119,7 +120,7 @@ def save_value(path: str, name: str, arrays: Sequence[np.ndarray]) -> None:
         keys = [name] if len(arrays) == 1 else [f"{name}[{place}]" for place in range(len(arrays))]
         save_arrays(target.with_suffix(".npz"), dict(zip(keys, arrays)))
         return
-    with target.open("wb") as file:
+    with replacing(target) as file:
         np.save(file, storable(arrays[0]), allow_pickle=False)
 
 

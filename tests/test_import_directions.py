@@ -18,7 +18,7 @@ LAYERS = (
     {"kernels", "shapes", "feeds", "checks", "costs", "export", "diff"},
     {"memory"},
     {"graph"},
-    {"dims", "dtypes", "diagnostics", "errors", "agreement", "words"},
+    {"dims", "dtypes", "diagnostics", "errors", "agreement", "words", "writing"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 WINDOW_ONLY = {"PySide6", "shiboken6", "pyqtgraph", "gui"}

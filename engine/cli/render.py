@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from math import inf
 from pathlib import Path
 
 from engine.cli.inputs import add_dim, sizes
@@ -15,6 +14,7 @@ from engine.errors import EngineError, InputError
 from engine.words import bytes_text
 
 _ENDINGS = (".svg", ".png", ".pdf")
+MAX_SCALE = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,12 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _scale(text: str) -> float:
+    """A scale: a number above 0, and none so large that no picture is."""
     try:
         scale = float(text)
     except ValueError:
         scale = 0.0
-    if not 0 < scale < inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    if not 0 < scale <= MAX_SCALE:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0, {MAX_SCALE} at most")
     return scale
 
 

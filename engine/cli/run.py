@@ -35,6 +35,8 @@ from engine.session.stepping import ARGMAX, Feedback
 from engine.shapes.observed import check_observed
 from engine.words import bytes_text
 
+MAX_NAME = 200  # characters of a name in a message
+
 
 @dataclass(slots=True)
 class Runs:
@@ -86,7 +88,9 @@ def execute(args: argparse.Namespace) -> int:
         print_report(session, runs, prepared, feedback)
         _hint_feedback(model, args)
         for name in left_out:
-            print(f"oinfer: {escape(name)} is no tensor and is not in {escape(args.outputs)}", file=sys.stderr)
+            told = escape(name[:MAX_NAME]) + "…" * (len(name) > MAX_NAME)
+            print(f"oinfer: {told} is no tensor, or its name is too long: not in {escape(args.outputs)}",
+                  file=sys.stderr)  # fmt: skip
     return 0
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -12,6 +11,7 @@ from onnx import ModelProto, TensorProto
 from engine.errors import ExportError
 from engine.export.payloads import Payload, Payloads
 from engine.graph.wire import FIELDS, LENGTH, RAW_DATA, decode_field, encode_varint
+from engine.writing import replacing
 
 EXTERNAL_ABOVE = 1 << 30  # bytes of payloads; protobuf ends at 2 GiB
 ALIGNMENT = 4096  # bytes, so that a reader may map each tensor by itself
@@ -41,13 +41,13 @@ def write_model(proto: ModelProto, payloads: Payloads, path: str) -> Written:
     try:
         if payloads.total() > EXTERNAL_ABOVE:
             data_path = path + ".data"
-            with _replacing(data_path) as file:
+            with replacing(data_path) as file:
                 data_nbytes = _move_out(proto, payloads, file, os.path.basename(data_path))
         pieces = list(_pieces(proto.SerializeToString(), "ModelProto", payloads))
         nbytes = sum(map(_length, pieces))
         if nbytes >= 1 << 31:
             raise ExportError(f"{path} would have more than 2 GiB, which protobuf cannot read")
-        with _replacing(path) as file:
+        with replacing(path) as file:
             _write(file, pieces)
     except OSError as error:
         raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
@@ -96,17 +96,3 @@ def _write(file: BinaryIO, pieces: Iterable[Piece]) -> None:
     for piece in pieces:
         for chunk in [piece] if isinstance(piece, bytes) else piece.chunks():
             file.write(chunk)
-
-
-@contextmanager
-def _replacing(path: str) -> Iterator[BinaryIO]:
-    """A file for writing that takes the place of `path` once it is complete."""
-    part = f"{path}.{os.getpid()}.part"
-    try:
-        with open(part, "xb") as file:
-            yield file
-        os.replace(part, path)
-    except BaseException:
-        if os.path.exists(part):
-            os.remove(part)
-        raise

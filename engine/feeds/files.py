@@ -13,8 +13,10 @@ import numpy as np
 from engine.dtypes import from_numpy
 from engine.errors import ExportError, InputError
 from engine.words import quoted
+from engine.writing import replacing
 
 INPUT_PREFIX, OUTPUT_PREFIX = "in:", "out:"
+MAX_NAME = 65_535 - len(".npy")  # bytes
 _NPY, _ZIP = b"\x93NUMPY", b"PK"
 UNNAMED = ""  # the key of a file that holds one array without a name
 
@@ -77,26 +79,35 @@ def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> list[str]:
     """Write arrays under their names as .npz; returns the names of values that such a file cannot hold.
 
     Types that NumPy itself lacks are widened without loss: bfloat16, float8, float6 and float4 to float32, 4- and
-    2-bit integers to 8 bits; strings become fixed-width text. Sequences, maps and absent optionals are left out.
+    2-bit integers to 8 bits; strings become fixed-width text. Sequences, maps and absent optionals are left out, and
+    so is what has a name that no entry of an archive can have.
 
     Raises
     ------
-    ExportError: the file cannot be written.
+    ExportError: the file cannot be written; what was there stays.
     """
     kept, left_out = {}, []
     for name, value in arrays.items():
-        if isinstance(value, (np.ndarray, np.generic)):
+        if isinstance(value, (np.ndarray, np.generic)) and _is_entry(name):
             kept[name] = storable(np.asarray(value))
         else:
             left_out.append(name)
     try:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
             for name, array in kept.items():  # not np.savez: it cannot write a key called "file"
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                     np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
     except OSError as error:
         raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error
     return left_out
+
+
+def _is_entry(name: str) -> bool:
+    """Whether an entry of a zip archive, with `.npy` behind, can have a name: UTF-8 of 65,535 bytes at most."""
+    try:
+        return len(name.encode()) <= MAX_NAME
+    except UnicodeEncodeError:  # a half of a surrogate pair
+        return False
 
 
 def storable(array: np.ndarray) -> np.ndarray:

@@ -12,11 +12,11 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.costs import CostTable
 from engine.graph.ir import Graph, Model, Node
+from engine.writing import replacing
 from gui.attachment.forms import SIGNATURE
 from gui.models.order import provider_name
 from gui.text import type_text
@@ -50,7 +50,9 @@ def write_attachment(path: str, model: Model, run: RunState | None, costs: CostT
     ------
     OSError: the file cannot be written.
     """
-    Path(path).write_text(json.dumps(attachment(model, run, costs), allow_nan=False), encoding="utf-8")
+    text = json.dumps(attachment(model, run, costs), allow_nan=False)
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def _first_line(name: str) -> str:

@@ -23,7 +23,7 @@ from engine.feeds import save_arrays
 from engine.graph.ir import Node, Tensor
 from engine.words import counted
 from gui.document import Document, RunState
-from gui.errors import explain
+from gui.errors import explain, explain_unwritten
 from gui.jobs import Job, Task
 from gui.running.agreement_table import APART, COLUMNS, figures, summary
 from gui.running.execution import TaskObserver
@@ -400,11 +400,12 @@ class ComparePane(QWidget):
         arrays = named_values(run, outputs_only)
 
         def saved(left_out: list[str]) -> None:
-            missing = f"; {counted(len(left_out), 'value')} that are no tensors are not in it" if left_out else ""
+            what = f"{counted(len(left_out), 'value')} that are no tensors, or have too long a name"
+            missing = f"; {what}, are not in it" if left_out else ""
             self._say(f"saved {counted(len(arrays) - len(left_out), 'tensor')} to {path}{missing}", "muted")
 
         def failed(error: Exception) -> None:
-            self._say(explain(error), "error")
+            self._say(explain_unwritten(error, path), "error")
 
         self.document.start("Saving tensors", lambda _task: save_arrays(path, arrays), saved, failed)
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from engine.graph.ir import Node, Tensor
 from gui.document import Document
-from gui.errors import explain
+from gui.errors import explain, explain_unwritten
 from gui.jobs import Job
 from gui.models.values import ValuesModel
 from gui.schemas import input_name, output_name
@@ -260,7 +260,7 @@ class TensorPane(QWidget):
         if path:
             self._document.start(
                 f"Writing {Path(path).name}", lambda _task: save_value(path, tensor.name, arrays), None,
-                lambda error: self._document.failed.emit("Could not save the values", explain(error, path)),
+                lambda error: self._document.failed.emit("Could not save the values", explain_unwritten(error, path))
             )  # fmt: skip
 
 

@@ -7,8 +7,11 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QBuffer, QIODevice, Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QToolButton, QWidget
+
+from engine.writing import replacing
+from gui.errors import explain_unwritten
 
 
 class ExportButton(QToolButton):
@@ -39,23 +42,28 @@ class ExportButton(QToolButton):
 
     def _write(self, kinds: str, ending: str, text: str) -> None:
         path, _ = QFileDialog.getSaveFileName(self, "Save", self._name + ending, kinds)
-        if not path:
-            return
-        try:
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-        except OSError as error:
-            self._complain(path, error.strerror or str(error))
+        if path:
+            self._save(path, text.encode(errors="backslashreplace"))
 
     def _grab(self, widget: QWidget) -> None:
         path, _ = QFileDialog.getSaveFileName(self, "Save the picture", self._name + ".png", "Images (*.png)")
-        if path and not widget.grab().save(path):
-            self._complain(path, "the folder or the kind of file is not right")
+        if path:
+            buffer = QBuffer()
+            buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+            widget.grab().save(buffer, "PNG")  # type: ignore[call-overload]  # the stub wants bytes, Qt takes text
+            self._save(path, bytes(buffer.data().data()))
 
-    def _complain(self, path: str, reason: str) -> None:
+    def _save(self, path: str, data: bytes) -> None:
+        try:
+            with replacing(path) as file:
+                file.write(data)
+        except OSError as error:
+            self._complain(explain_unwritten(error, path))
+
+    def _complain(self, why: str) -> None:
         box = QMessageBox(QMessageBox.Icon.Warning, "Not saved", "", QMessageBox.StandardButton.Close, self)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"{path} could not be written: {reason}. Choose another place.")
+        box.setText(why)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 

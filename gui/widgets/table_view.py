@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
@@ -20,6 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.writing import replacing
+from gui.errors import explain_unwritten
 from gui.models.table import ITEM_ROLE, Style, TableModel, csv_text, tsv_text
 from gui.theme import Theme, mono_font, on_theme, theme_manager, ui_font
 from gui.widgets.columns import ColumnChooser
@@ -293,11 +294,11 @@ class TableView(QTableView):
         rows, columns = list(self._table.shown), self._table.columns
 
         def write() -> None:
-            Path(path).write_text(csv_text(rows, columns), encoding="utf-8", errors="backslashreplace", newline="")
+            with replacing(path) as file:
+                file.write(csv_text(rows, columns).encode(errors="backslashreplace"))
 
         def failed(error: Exception) -> None:
-            words = error.strerror or error if isinstance(error, OSError) else error
-            self.failed.emit("Could not save the table", f"{words}: {path}. Choose another place.")
+            self.failed.emit("Could not save the table", explain_unwritten(error, path))
 
         self._table.compute(len(rows), write, lambda _none: None, failed)
 

@@ -327,6 +327,14 @@ def test_render_writes_a_picture(affine: Path, tmp_path: Path, ending: str) -> N
     assert picture.read_bytes().startswith(start)
 
 
+@pytest.mark.parametrize("scale", ["0", "-1", "nan", "inf", "1e9", "two"])
+def test_a_scale_that_makes_no_picture_is_refused(
+    affine: Path, tmp_path: Path, scale: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["render", str(affine), str(tmp_path / "g.png"), f"--scale={scale}"]) == 2
+    assert "no number above 0" in capsys.readouterr().err
+
+
 def call(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command line in a process of its own."""
     return subprocess.run(

@@ -1,0 +1,43 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file for writing that takes the place of `path` once it is complete; if writing fails, what was there stays.
+
+    A link stays a link, as what it leads to is replaced; a device or a pipe is written to as it is.
+
+    Raises
+    ------
+    OSError: the file cannot be written.
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    target = os.path.realpath(path)
+    # To replace a file takes rights on its folder alone; those on the file itself say whether it may be.
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
+    # Not named after the target, whose name may be as long as a name can be.
+    part = os.path.join(os.path.dirname(target), f".oinfer-{secrets.token_hex(8)}.part")
+    try:
+        with open(part, "xb") as file:
+            yield file
+        if os.path.exists(target):
+            shutil.copymode(target, part)
+        os.replace(part, target)
+    except BaseException:
+        if os.path.exists(part):
+            os.remove(part)
+        raise
