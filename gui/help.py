@@ -39,6 +39,8 @@ OTHER_KEYS = (
     Shortcut("U, D, C", "What it depends on, what depends on it, both", "Graph"),
     Shortcut("N, Shift+N", "Next, previous reader of a tensor", "Graph"),
     Shortcut("Shift+click", "Paths from the selection", "Graph"),
+    Shortcut("Shift+arrow keys", "Move the picture", "Graph"),
+    Shortcut("Page Up, Page Down", "Move the picture by a page", "Graph"),
     Shortcut("P", "Paths from the selection to where P is pressed again", "Graph"),
     Shortcut("Mouse wheel", "Zoom", "Graph"),
     Shortcut("F", "Fit", "Graph"),

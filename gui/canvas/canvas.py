@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFocusEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QNativeGestureEvent,
-    QPainter,
-    QPaintEvent,
-    QWheelEvent,
-)
+from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
@@ -25,11 +14,15 @@ from gui.canvas.menu import CanvasMenu
 from gui.canvas.related import RelatedPicture
 from gui.canvas.scene import HEADER_HEIGHT, BoxKind
 from gui.canvas.tips import tip_text
+from gui.widgets.focus_line import FocusLine
 
 REACH = 5.0  # px around the pointer within which a line counts as hit
 CLICK = 4.0  # px a press may move and still be a click
 ZOOM_STEP = 1.25
-KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
+PANS = {  # shares of the widget's width and height that a key moves the picture by
+    Qt.Key.Key_Left: (0.125, 0.0), Qt.Key.Key_Right: (-0.125, 0.0), Qt.Key.Key_Up: (0.0, 0.125),
+    Qt.Key.Key_Down: (0.0, -0.125), Qt.Key.Key_PageUp: (0.0, 0.8), Qt.Key.Key_PageDown: (0.0, -0.8),
+}  # fmt: skip
 SIGN_ROOM = 24.0  # px of the scene at the right of a header, where its + or − is
 
 
@@ -70,26 +63,7 @@ class GraphCanvas(RelatedPicture):
         self._dragged = QPointF()
         self._is_drag = False
         self._menu = CanvasMenu(self)
-        self._is_marked = False  # as having the keyboard
-
-    # Who has the keyboard
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """A line around the graph says that keys go here, where it was a key that came here."""
-        self._is_marked = event.reason() in KEYBOARD
-        super().focusInEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._is_marked = False
-        super().focusOutEvent(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self._is_marked:
-            painter = QPainter(self)
-            painter.setPen(QColor(self.colors.accent))
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-            painter.end()
+        FocusLine(self)
 
     # Pointing
 
@@ -266,13 +240,16 @@ class GraphCanvas(RelatedPicture):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        if not (self._view_key(event.key(), control) or (not control and self._graph_key(event.key(), shift))):
+        if not (self._view_key(event.key(), control, shift) or (not control and self._graph_key(event.key(), shift))):
             super().keyPressEvent(event)
 
-    def _view_key(self, key: int, control: bool) -> bool:
+    def _view_key(self, key: int, control: bool, shift: bool) -> bool:
         """Act on a key that changes the view; whether it was one."""
         keys = Qt.Key
-        if key in (keys.Key_Plus, keys.Key_Equal):
+        if key in PANS and (shift or key in (keys.Key_PageUp, keys.Key_PageDown)):
+            across, along = PANS[keys(key)]
+            self.pan(across * self.width(), along * self.height())
+        elif key in (keys.Key_Plus, keys.Key_Equal):
             self.zoom(ZOOM_STEP)
         elif key == keys.Key_Minus:
             self.zoom(1 / ZOOM_STEP)

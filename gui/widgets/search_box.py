@@ -10,13 +10,18 @@ from gui.finder import Finder
 from gui.icons import ButtonIcon
 from gui.widgets.tips import plain_tip
 
-HELP = """Words, "in quotes" or /a regex/ that names or operators hold, and
-op:Conv   op:*pool*|relu   name:attn   tensor:mask   module:layers.0
-shape:1x64x*   dtype:f16   attr:axis=-1   size:>1MiB   is:constant
-provider:CPU   time:>1ms   err:>1e-3   of the last run
+HELP = """Words, "in quotes" or /a regex/, that names or
+operators hold; and, of what is asked:
+
+op:Conv   op:*pool*|relu
+name:attn   tensor:mask   module:layers.0
+shape:1x64x*   dtype:f16   size:>1MiB
+attr:axis=-1   is:constant
+provider:CPU   time:>1ms   err:>1e-3
 -op:Constant   anything but
 
-Enter or F3 goes on, Shift+F3 back, Ctrl+Shift+F lists all."""
+Enter or F3 goes on, Shift+F3 back,
+Ctrl+Shift+F lists all."""
 
 
 class SearchBox(QWidget):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
@@ -261,6 +262,14 @@ class TableView(QTableView):
         if kept is not None:
             self.show_row(kept)
 
+    def _fill_sorting(self, menu: QMenu) -> None:
+        """Add what a click on a column's title does, for the keyboard: ascending, descending, as at first."""
+        column, turns = self._sorted
+        for place, title in enumerate(self._table.columns):
+            if not self.isColumnHidden(place):
+                sign = ("", " ↑", " ↓")[turns] if place == column else ""
+                menu.addAction(title.title.replace("&", "&&") + sign, partial(self._sort_by, place))
+
     # Copying
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -317,6 +326,7 @@ class TableView(QTableView):
             menu.addAction("Copy &name", self._copy_name)
         menu.addAction("&Copy rows as table", QKeySequence(QKeySequence.StandardKey.Copy), self.copy_rows)
         menu.addAction("&Save table as CSV…", self.save_csv)
+        self._fill_sorting(menu.addMenu("So&rt by"))
         self.columns.fill(menu.addMenu("C&olumns"))
         menu.addSeparator()
         self.menu_opening.emit(menu, self.current_row())

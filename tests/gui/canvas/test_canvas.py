@@ -268,3 +268,17 @@ def test_the_context_menu_acts_on_what_is_under_the_pointer(qtbot: QtBot) -> Non
     next(a for a in menu.actions() if "Depends On" in a.text()).trigger()
     menu.close()
     assert canvas.lit is not None
+
+
+def test_keys_move_the_picture(qtbot: QtBot) -> None:
+    canvas = shown(qtbot, chain(60))
+    canvas.zoom_to(1.0)
+    before = canvas.view.dy
+    qtbot.keyClick(canvas, Qt.Key.Key_PageDown)
+    assert canvas.view.dy == pytest.approx(before - 0.8 * canvas.height())
+    qtbot.keyClick(canvas, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+    assert canvas.view.dy == pytest.approx(before - 0.675 * canvas.height())
+    selected, across = canvas._selected, canvas.view.dx
+    qtbot.keyClick(canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert canvas.view.dx < across
+    assert canvas._selected is selected

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QFontMetrics, QImage
-from PySide6.QtWidgets import QComboBox, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -61,3 +62,24 @@ def test_a_label_stays_beside_its_field(qtbot: QtBot) -> None:
     assert all(abs(a - b) <= 1 for a, b in places), places
     assert len({a for a, _ in places}) == 4
     assert fields[1][0].mapTo(page, QPoint(0, 0)).x() == 0
+
+
+def test_columns_sort_from_the_menu_too(
+    window: MainWindow, open_model: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(SAMPLE)
+    menus: list[QMenu] = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, _at: menus.append(menu))  # which offscreen cannot
+    view = window.docks["order"].widget().view
+    view.selectRow(0)
+
+    def sort_by(title: str) -> list[str]:
+        view.customContextMenuRequested.emit(view.visualRect(view.currentIndex()).center())
+        submenu = next(a.menu() for a in menus[-1].actions() if a.text() == "So&rt by")
+        next(a for a in submenu.actions() if a.text().startswith(title)).trigger()
+        return [row.node.op_type for row in view.model().shown]
+
+    first = [row.node.op_type for row in view.model().shown]
+    assert sort_by("operator") == sorted(first)
+    assert sort_by("operator") == sorted(first, reverse=True)
+    assert sort_by("operator") == first
