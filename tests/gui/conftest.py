@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.main_window import MainWindow
+from gui.panes.run import RunPane
+from gui.panes.timings import TimingsPane
 from gui.settings import Settings
 
 Opener = Callable[[str | Path], None]
@@ -64,3 +66,19 @@ def open_model(qtbot: QtBot, window: MainWindow) -> Opener:
         qtbot.waitUntil(lambda: not window.document.busy)
 
     return open_and_wait
+
+
+@pytest.fixture
+def run_pane(window: MainWindow) -> RunPane:
+    """The Run pane, in front, with few runs."""
+    pane = window.docks["run"].widget()
+    window.docks["run"].raise_()
+    pane.warmup.setValue(1)
+    pane.repeat.setValue(3)
+    return pane
+
+
+@pytest.fixture
+def timings(window: MainWindow) -> TimingsPane:
+    """The Timings pane."""
+    return window.docks["timings"].widget()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +22,8 @@ from gui.attachment.write import attachment
 from gui.color_modes import FROM_FILE
 from gui.main_window import MainWindow
 from gui.panes.attached import AttachedPane
+from tests.gui.conftest import Opener
 
-Opener = Callable[[str | Path], None]
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 CONV, GEMM = "/stem/conv/Conv", "/fc/Gemm"
 

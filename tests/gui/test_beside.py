@@ -24,8 +24,8 @@ from gui import netron
 from gui.attachment.write import attachment
 from gui.main_window import MainWindow
 from gui.model_commands import region_nodes
+from tests.gui.conftest import Opener
 
-Opener = Callable[[str | Path], None]
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +19,8 @@ from gui.canvas.palette import CHANGE_COLORS
 from gui.changes import GAP
 from gui.main_window import MainWindow
 from gui.panes.changes import ChangesPane
+from tests.gui.conftest import Opener
 
-Opener = Callable[[str | Path], None]
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 
 

@@ -19,9 +19,9 @@ from gui.main_window import MainWindow
 from gui.panes.compare import ALL, BEYOND, NONFINITE, ComparePane
 from gui.panes.run import RunPane
 from gui.running.judging import CPU, OPINION
+from tests.gui.conftest import Opener
 from tests.gui.planted import plant
 
-Opener = Callable[[str | Path], None]
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 
 

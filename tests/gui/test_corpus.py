@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gui.main_window import MainWindow
+from tests.gui.conftest import Opener
 
-Opener = Callable[[str | Path], None]
 FOLDERS = ("real", "gen", "ml", "ops")
 
 

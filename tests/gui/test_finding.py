@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -14,8 +11,8 @@ from engine.graph.ir import Node
 from gui.main_window import MainWindow
 from gui.panes.find import FindPane
 from gui.quick_open import QuickOpen
+from tests.gui.conftest import Opener
 
-Opener = Callable[[str | Path], None]
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 
 

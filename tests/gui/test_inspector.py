@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +18,8 @@ from gui.models.lines import Line, LineKind
 from gui.panes.documentation import DocumentationPane
 from gui.panes.properties import PropertiesPane
 from gui.panes.tensor_viewer import TensorPane
+from tests.gui.conftest import Opener
 
-Opener = Callable[[str | Path], None]
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +13,7 @@ from pytestqt.qtbot import QtBot
 
 import resources
 from gui.main_window import MainWindow
-
-Opener = Callable[[str | Path], None]
+from tests.gui.conftest import Opener
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,8 +27,8 @@ from gui.panes.tensor_viewer import TensorPane
 from gui.settings import STATE_VERSION, Settings
 from gui.table_pane import TablePane
 from gui.theme import theme_manager
+from tests.gui.conftest import Opener
 
-Opener = Callable[[str | Path], None]
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 CONTROL_FLOW = resources.path(resources.CONTROL_FLOW_MODEL)
 

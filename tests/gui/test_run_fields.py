@@ -1,0 +1,194 @@
+"""The fields of the Run pane: how inputs are made, dims, providers, and errors told beside them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLineEdit
+from pytestqt.qtbot import QtBot
+
+import resources
+from engine.providers import all_providers
+from gui.main_window import MainWindow
+from gui.panes.run import RunPane
+from gui.running.plan import RunPlan, default_plan, recall_plan
+from tests.gui.conftest import Opener
+from tests.gui.running_pane import SAMPLE, run, set_counts
+
+
+class TestFields:
+    def test_a_field_for_each_symbol_and_each_input(
+        self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
+    ) -> None:
+        open_model(SAMPLE)
+        (field,) = run_pane.dims.findChildren(QLineEdit)
+        assert run_pane.plan().dims == {field.accessibleName(): 1}
+        field.setFocus()
+        field.selectAll()
+        qtbot.keyClicks(field, "3")
+        run(qtbot, run_pane)
+        feed = window.document.model.graph.feeds[0]
+        assert window.document.run.observed[feed].shape[0] == 3
+
+    def test_a_wrong_dim_is_asked_for_at_its_place(
+        self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
+    ) -> None:
+        open_model(SAMPLE)
+        (field,) = run_pane.dims.findChildren(QLineEdit)
+        qtbot.waitUntil(field.isVisible)
+        field.setText("many")
+        qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
+        assert field.accessibleName() in run_pane.status.text()
+        assert run_pane.status.property("role") == "error"
+        assert field.hasFocus()
+        assert not window.document.busy
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [("nonsense", "says no way"), ("missing.npy", "missing.npy"), ("words:a,b", "words")],
+    )
+    def test_a_generator_that_cannot_work_is_told(
+        self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, text: str, words: str
+    ) -> None:
+        open_model(SAMPLE)
+        (box,) = run_pane.inputs.findChildren(QComboBox)
+        box.setEditText(text)
+        with qtbot.waitSignal(run_pane.failed) as failure:
+            qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
+        assert words in failure.args[0]
+        assert words in run_pane.status.text()
+
+    def test_an_input_of_wrong_shape_from_a_file(
+        self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path
+    ) -> None:
+        open_model(SAMPLE)
+        np.save(tmp_path / "x.npy", np.zeros((1, 2, 3), np.float32))
+        (box,) = run_pane.inputs.findChildren(QComboBox)
+        box.setEditText(str(tmp_path / "x.npy"))
+        with qtbot.waitSignal(run_pane.failed) as failure:
+            qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
+        assert "[1, 2, 3]" in failure.args[0]
+
+    def test_the_plan_is_remembered_per_model(
+        self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
+    ) -> None:
+        open_model(SAMPLE)
+        (box,) = run_pane.inputs.findChildren(QComboBox)
+        box.setEditText("ones")
+        run_pane.seed.setValue(7)
+        run(qtbot, run_pane)
+        open_model(resources.path(resources.CONTROL_FLOW_MODEL))
+        assert run_pane.seed.value() == 0
+        open_model(SAMPLE)
+        assert run_pane.seed.value() == 7
+        assert list(run_pane.plan().specs.values()) == ["ones"]
+        qtbot.mouseClick(run_pane.reset_button, Qt.MouseButton.LeftButton)
+        assert run_pane.plan() == default_plan(window.document.model)
+
+
+class TestProviders:
+    def test_each_says_why_it_is_not_available(self, run_pane: RunPane) -> None:
+        providers = run_pane.providers
+        tips = {providers.item(i).text(): providers.item(i).toolTip() for i in range(providers.count())}
+        for provider in all_providers():
+            assert provider.available().reason.split(":")[0].split("'")[0] in tips[provider.name]
+
+    def test_the_order_changes_by_keyboard(self, qtbot: QtBot, window: MainWindow, run_pane: RunPane) -> None:
+        before = run_pane.providers.order()
+        run_pane.providers.setCurrentRow(len(before) - 1)
+        qtbot.keyClick(run_pane.providers, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+        assert run_pane.providers.order() == [*before[:-2], before[-1], before[-2]]
+
+    def test_cpu_stays_checked(self, run_pane: RunPane) -> None:
+        run_pane.providers.set_plan(["CPU"], [])
+        assert "CPU" in run_pane.providers.enabled()
+        item = next(run_pane.providers.item(i) for i in range(3) if run_pane.providers.item(i).text() == "CPU")
+        assert not item.flags() & Qt.ItemFlag.ItemIsUserCheckable
+
+
+def test_a_remembered_plan_is_taken_only_as_far_as_it_fits() -> None:
+    import engine
+
+    model = engine.open_model(SAMPLE)
+    default = default_plan(model)
+    assert recall_plan(model, {}) == default
+    odd = {"dims": {"nowhere": 3, **dict.fromkeys(default.dims, "x")}, "specs": ["?"], "repeat": "many", "seed": 5,
+           "order": ["CPU", "Nobody", 3], "enabled": []}  # fmt: skip
+    recalled = recall_plan(model, odd)
+    assert (recalled.dims, recalled.specs, recalled.repeat, recalled.seed) == (
+        default.dims, default.specs, default.repeat, 5
+    )  # fmt: skip
+    assert recalled.order == ["CPU", *(name for name in default.order if name != "CPU")]
+    assert recall_plan(model, asdict(RunPlan(repeat=77))).repeat == 77
+
+
+class TestErrorsAtTheField:
+    def test_a_typed_generator_is_checked_at_once(
+        self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path
+    ) -> None:
+        open_model(SAMPLE)
+        (box,) = run_pane.inputs.findChildren(QComboBox)
+        name = run_pane.document.model.graph.feeds[0].name
+        box.setEditText("nonsense")
+        assert "says no way" in run_pane.inputs.error(name)
+        assert box.property("invalid") == "true"
+        box.setEditText(str(tmp_path / "gone.npy"))
+        assert "does not exist" in run_pane.inputs.error(name)
+        box.setEditText("arange:0:0.5")
+        assert run_pane.inputs.error(name) == ""
+        run(qtbot, run_pane)
+        feed = run_pane.document.run.feeds[name]
+        np.testing.assert_array_equal(feed.reshape(-1)[:4], [0, 0.5, 1, 1.5])
+
+    def test_an_empty_dim_has_its_default(self, qtbot: QtBot, open_model: Opener, run_pane: RunPane) -> None:
+        open_model(SAMPLE)
+        (field,) = run_pane.dims.findChildren(QLineEdit)
+        assert (field.text(), field.placeholderText(), run_pane.document.dims) == ("", "1", {})
+        qtbot.keyClicks(field, "3")
+        assert (run_pane.plan().dims, run_pane.document.dims) == ({"N": 3}, {"N": 3})
+        field.clear()
+        assert (run_pane.plan().dims, run_pane.document.dims) == ({"N": 1}, {})
+
+    def test_a_wrong_dim_is_marked(self, qtbot: QtBot, open_model: Opener, run_pane: RunPane) -> None:
+        open_model(SAMPLE)
+        (field,) = run_pane.dims.findChildren(QLineEdit)
+        field.setText("-3")
+        assert field.property("invalid") == "true"
+        field.setText("2")
+        assert field.property("invalid") == "false"
+
+
+def test_a_dim_beyond_an_int64_is_no_size(window: MainWindow, open_model: Opener, run_pane: RunPane) -> None:
+    open_model(SAMPLE)
+    field = run_pane.dims._fields["N"]
+    field.setText("9" * 5000)
+    assert run_pane.dims.invalid() == "N"
+    field.setText("2")
+    assert run_pane.dims.dims() == {"N": 2}
+
+
+def test_a_model_with_thousands_of_inputs_shows_some_and_keeps_the_rest(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane, tmp_path: Path
+) -> None:
+    count = 2_000
+    inputs = [helper.make_tensor_value_info(f"x{i}", TensorProto.FLOAT, [f"n{i}"]) for i in range(count)]
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["x0"], ["y"])], "g", inputs,
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n0"])],
+    )  # fmt: skip
+    path = tmp_path / "wide.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    open_model(path)
+    assert 0 < len(run_pane.inputs.findChildren(QComboBox)) <= 100
+    assert 0 < len(run_pane.dims.findChildren(QLineEdit)) <= 100
+    plan = run_pane.plan()
+    assert len(plan.dims) == len(plan.specs) == count
+    set_counts(run_pane, 0, 1)
+    run(qtbot, run_pane)
+    assert window.document.run.comparison.agree
