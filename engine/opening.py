@@ -20,12 +20,12 @@ Report = Callable[[str, int, int], None]
 
 def open_model(
     path: str | os.PathLike[str], report: Report | None = None, allow_external: bool = False,
-    on_read: Callable[[ModelFile], object] | None = None,
+    on_read: Callable[[ModelFile], object] | None = None, go_on: Callable[[], object] = lambda: None,
 ) -> Model:  # fmt: skip
     """Load a model, infer its shapes, hold it against the standard, and note the operators that nothing here can run.
 
     `report(phase, done, total)` is told before each phase and may raise to stop. `Model.timings_ms` gets "read",
-    "link", "infer" and "check". `allow_external` and `on_read` are those of `load`.
+    "link", "infer" and "check". `allow_external`, `on_read` and `go_on` are those of `load`.
 
     Raises
     ------
@@ -33,10 +33,10 @@ def open_model(
     """
     tell = report or (lambda *_: None)
     tell("Reading", 0, 4)
-    model = load(path, allow_external, on_read)
+    model = load(path, allow_external, on_read, go_on)
     tell("Inferring shapes", 1, 4)
     start = time.perf_counter()
-    infer_shapes(model)
+    infer_shapes(model, go_on=go_on)
     inferred = time.perf_counter()
     tell("Checking", 2, 4)
     check_model(model)

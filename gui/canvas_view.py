@@ -101,21 +101,26 @@ class CanvasView(QWidget):
     # What the window's commands ask for
 
     def fit(self) -> None:
-        self.canvas.fit()
+        self.seen.fit()
 
     def full_size(self) -> None:
-        self.canvas.zoom_to(1.0)
+        self.seen.zoom_to(1.0)
 
     def zoom_in(self) -> None:
-        self.canvas.zoom(ZOOM_STEP)
+        self.seen.zoom(ZOOM_STEP)
 
     def zoom_out(self) -> None:
-        self.canvas.zoom(1 / ZOOM_STEP)
+        self.seen.zoom(1 / ZOOM_STEP)
 
     @property
     def scale(self) -> float:
         """The magnification, 1 for full size."""
-        return self.canvas.view.scale
+        return self.seen.view.scale
+
+    @property
+    def seen(self) -> GraphCanvas:
+        """The canvas that is seen: the document's, or that of a sketch over it."""
+        return self.stack.sketch if self.stack.is_covered else self.canvas
 
     def set_color_mode(self, mode: str) -> None:
         """Colour the nodes by one of the modes of `gui.color_modes`."""

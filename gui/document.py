@@ -303,7 +303,7 @@ def _load(
         task.check()
         task.report(f"{phase}: {Path(path).name}", done, total + 1)
 
-    model = open_model(path, report, allow_external, on_read)
+    model = open_model(path, report, allow_external, on_read, task.check)
     report("Indexing", 3, 3)
     return model, ModelIndex.of(model)
 

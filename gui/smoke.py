@@ -17,19 +17,22 @@ from PySide6.QtCore import QEventLoop, QObject, QSettings, Qt, QTimer, Signal, S
 
 import resources
 from gui.app import COLLECT_AFTER, SWITCH_INTERVAL, Application
+from gui.busy_frames import Times, frames_while
 from gui.frame_times import frame_times, peak_memory_mib
+from gui.heartbeat import Heartbeat
 from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.running.report import report_of
 
 TIMEOUT_MS = 600_000
-PULSE_MS = 5
+LOOK_MS = 5
 SETTLE_MS = 400  # the canvas draws its fine frame once nothing has moved for a moment
 
 FIGURES = (
     "first_frame_ms", "first_frame_cpu_ms", "opened_ms", "opened_cpu_ms", "layout_ms", "selection_ms", "hit_test_ms",
-    "longest_pause_ms", "peak_memory_mib",
+    "longest_pause_ms", "cancel_opening_ms", "cancel_run_ms", "peak_memory_mib",
 )  # fmt: skip
+BUSY = ("frames_during_opening", "frames_during_layout", "frames_during_run")
 
 
 @dataclass(slots=True)
@@ -40,7 +43,9 @@ class SmokeReport:
     second opening; `opened_ms` is until the model itself is drawn, shapes and findings included, which is later where
     a large model is seen in modules first. `…_cpu_ms` is the processor time of that, without the layout process.
     `phases_ms` are those of the first opening. `longest_pause_ms` is the longest the GUI thread worked without
-    answering in the second one. Times of frames are as in `FrameTimes`.
+    answering in the second one. Times of frames are as in `FrameTimes`, but those during something are wall times:
+    other threads keep the interpreter. `cancel_…_ms` is how long cancelling took where something had not ended after
+    a few seconds.
     """
 
     model: str
@@ -59,6 +64,11 @@ class SmokeReport:
     selection_ms: float | None = None
     hit_test_ms: float | None = None
     longest_pause_ms: float | None = None
+    frames_during_opening: Times | None = None
+    frames_during_layout: Times | None = None
+    frames_during_run: Times | None = None
+    cancel_opening_ms: float | None = None
+    cancel_run_ms: float | None = None
     peak_memory_mib: float | None = None
     phases_ms: dict[str, float] = field(default_factory=dict)
     placement: dict[str, int] = field(default_factory=dict)
@@ -128,7 +138,10 @@ def _drive(window: MainWindow, report: SmokeReport, picture: str | None, view_on
     report.reason = _open(window, report)
     if not report.reason:
         _measure(window, report)
-        report.reason = _open_again(window, report) or ("" if view_only else _run(window, report))
+        report.reason = _open_again(window, report)
+        if not report.reason:
+            _move(window, report)
+            report.reason = "" if view_only else _run(window, report)
     if picture and window.document.model is not None:
         _settle()
         if window.grab().save(picture):
@@ -207,27 +220,31 @@ def _measure(window: MainWindow, report: SmokeReport) -> None:
 def _open_again(window: MainWindow, report: SmokeReport) -> str:
     """Open the model in the warm process, watching how long the window does not answer."""
     _rest(window)
-    gaps: list[float] = []
-    last = time.thread_time()
-
-    def beat() -> None:
-        nonlocal last
-        now = time.thread_time()
-        gaps.append(now - last)
-        last = now
-
-    pulse = QTimer(interval=PULSE_MS)
-    pulse.timeout.connect(beat)
-    pulse.start()
+    heart = Heartbeat()
+    heart.start()
     opening = Opening(window)
     failure = opening.run(report.model)
-    pulse.stop()
+    heart.stop()
     if opening.frames:
         first, last = opening.frames[0], opening.frames[-1]
         report.first_frame_ms, report.first_frame_cpu_ms = round(first.wall_ms, 1), round(first.cpu_ms, 1)
         report.opened_ms, report.opened_cpu_ms = round(last.wall_ms, 1), round(last.cpu_ms, 1)
-    report.longest_pause_ms = round(max(gaps, default=0.0) * 1e3, 1)
+    report.longest_pause_ms = round(heart.longest_ms, 1)
     return failure
+
+
+def _move(window: MainWindow, report: SmokeReport) -> None:
+    """How the canvas moves while a model is opened, laid out and run."""
+    canvas, document = window.canvas, window.document
+    _rest(window)
+    turned = not canvas.options.horizontal
+    report.frames_during_layout, _ = frames_while(window, lambda: canvas.set_options(horizontal=turned))
+    canvas.set_options(horizontal=not turned)
+    _rest(window)
+    report.frames_during_run, report.cancel_run_ms = frames_while(window, document.run_requested.emit)
+    _rest(window)
+    report.frames_during_opening, report.cancel_opening_ms = frames_while(window, lambda: document.open(report.model))
+    _rest(window)
 
 
 def _run(window: MainWindow, report: SmokeReport) -> str:
@@ -256,7 +273,7 @@ def _run(window: MainWindow, report: SmokeReport) -> str:
 def _rest(window: MainWindow) -> None:
     """Wait until nothing is under way any more, such as counting what the model costs."""
     loop = QEventLoop()
-    look = QTimer(interval=PULSE_MS)
+    look = QTimer(interval=LOOK_MS)
     look.timeout.connect(lambda: None if window.document.jobs.active else loop.quit())
     look.start()
     loop.exec()
@@ -279,6 +296,9 @@ def _print(report: SmokeReport, as_json: bool) -> None:
     for name in ("pan_ms", "zoom_ms", "still_ms"):
         times = "  ".join(f"{scale}: {m:.1f} / {p:.1f}" for scale, (m, p) in getattr(report, name).items())
         print(f"  {name.replace('_', ' '):20}{times}")
+    for name in BUSY:
+        told = getattr(report, name)
+        print(f"  {name.replace('_', ' '):24}{'–' if told is None else ' / '.join(f'{ms:.1f}' for ms in told)}")
     for phase, ms in report.phases_ms.items():
         print(f"  {phase.replace('_', ' '):14}{ms:10.1f} ms")
     for line in (report.result, _placement(report.placement), report.picture and f"picture {report.picture}"):

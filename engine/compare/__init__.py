@@ -71,8 +71,9 @@ def compare(
     if repeat < 1 or warmup < 0:
         raise InputError(f"repeat must be at least 1 and warmup at least 0, not {repeat} and {warmup}")
     expected = None if against is None else expected_tensors(model, against)
-    mixed = Side.prepare(model, default_providers() if providers is None else providers, overrides, mode)
-    cpu_only = Side.prepare(model, [provider_named("CPU")])
+    chosen = default_providers() if providers is None else providers
+    mixed = Side.prepare(model, chosen, overrides, mode, observer)
+    cpu_only = Side.prepare(model, [provider_named("CPU")], observer=observer)
     asked = None if second_opinion is None else Side.prepare(model, [second_opinion])
     traced = [side for side, wanted in ((mixed, values or per_node or expected is not None), (cpu_only, per_node),
                                         (asked, True)) if wanted and side is not None]  # fmt: skip

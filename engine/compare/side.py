@@ -56,11 +56,11 @@ class Side:
     @classmethod
     def prepare(
         cls, model: Model, providers: Sequence[ExecutionProvider], overrides: Mapping[str, str] | None = None,
-        mode: Mode | str = Mode.FAITHFUL,
+        mode: Mode | str = Mode.FAITHFUL, observer: Observer | None = None,
     ) -> Side:  # fmt: skip
         """A side with its session made."""
         start = time.perf_counter()
-        session = Session(model, providers, SessionOptions(mode=mode), overrides)
+        session = Session(model, providers, SessionOptions(mode=mode), overrides, observer)
         return cls(session, (time.perf_counter() - start) * 1e3)
 
     @property

@@ -1,7 +1,7 @@
 """Builds the graphs of a model from its protobuf messages and links every name to its tensor."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
@@ -27,8 +27,10 @@ Bound = dict[str, AttributeValue] | None
 class ModelBuilder:
     """Builds one `Model`. Findings gather in the model's diagnostics as names are linked."""
 
-    def __init__(self, file: ModelFile) -> None:
+    def __init__(self, file: ModelFile, go_on: Callable[[], object] = lambda: None) -> None:
+        """`go_on` is called before each node is linked and may raise to stop."""
         self._file = file
+        self._go_on = go_on
         self._proto: ModelProto = file.proto
         self._decoder = TensorDecoder(file)
         self._findings: list[Diagnostic] = list(file.findings)
@@ -75,6 +77,7 @@ class ModelBuilder:
             graph.inputs.append(self._input(graph, value))
         self._initializers(graph, proto)
         for node, node_proto in self._define_nodes(graph, proto.node):
+            self._go_on()
             self._link_node(node, node_proto, bound)
         for value in proto.output:
             graph.outputs.append(self._output(graph, self._name(value.name)))

@@ -19,8 +19,9 @@ from engine.graph.schemas import NEWEST_OPSETS
 
 
 def load(
-    path: str | os.PathLike[str], allow_external: bool = False, on_read: Callable[[ModelFile], object] | None = None
-) -> Model:
+    path: str | os.PathLike[str], allow_external: bool = False, on_read: Callable[[ModelFile], object] | None = None,
+    go_on: Callable[[], object] = lambda: None,
+) -> Model:  # fmt: skip
     """Open an ONNX file: its graph linked, initializers fused with inputs, nodes in run order.
 
     What is wrong with the model stands in `Model.diagnostics`; weights stay in the file until they are asked for.
@@ -31,6 +32,7 @@ def load(
     allow_external: take weights through links that lead out of the model's folder too, which are refused otherwise
         (finding "external-link", with the place the link leads to).
     on_read: is given the file once it has been read, before anything is linked, and may raise to stop.
+    go_on: is called again and again and may raise to stop.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def load(
     read = time.perf_counter()
     if on_read is not None:
         on_read(file)
-    return _link(file, read - start)
+    return _link(file, read - start, go_on)
 
 
 def load_model_proto(proto: onnx.ModelProto, folder: str | None = None) -> Model:
@@ -60,9 +62,9 @@ def load_model_proto(proto: onnx.ModelProto, folder: str | None = None) -> Model
     return _link(file, time.perf_counter() - start)
 
 
-def _link(file: ModelFile, read_seconds: float) -> Model:
+def _link(file: ModelFile, read_seconds: float, go_on: Callable[[], object] = lambda: None) -> Model:
     start = time.perf_counter()
-    model = ModelBuilder(file).build()
+    model = ModelBuilder(file, go_on).build()
     model.diagnostics += message_findings(file.proto, model)
     model.diagnostics += sort_graph(model.graph)
     called = {(n.domain, n.op_type, n.overload) for n in model.nodes() if "function" in n.subgraphs}

@@ -137,8 +137,8 @@ class Planner:
         self._run_graph = run_graph
         self._room = Room(_ROOM)
 
-    def plan(self, graph: Graph) -> Plan:
-        """The steps of the graph and of every subgraph.
+    def plan(self, graph: Graph, go_on: Callable[[], object] = lambda: None) -> Plan:
+        """The steps of the graph and of every subgraph. `go_on` is called before each step and may raise to stop.
 
         Raises
         ------
@@ -148,8 +148,11 @@ class Planner:
         plan = Plan()
         try:
             for scope in graph.walk():
-                units = self._units(scope)
-                plan.lean[scope] = _with_last_reads([self._step(unit, traced=False) for unit in units])
+                units, steps = self._units(scope), []
+                for unit in units:
+                    go_on()
+                    steps.append(self._step(unit, traced=False))
+                plan.lean[scope] = _with_last_reads(steps)
                 grouped = any(isinstance(unit, Group) for unit in units)
                 steps = [self._step(unit, traced=True) for unit in units] if grouped else []
                 plan.traced[scope] = _with_last_reads(steps) if grouped else plan.lean[scope]

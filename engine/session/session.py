@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import CannotRunError, DataError, DeviceError, EngineError
+from engine.errors import CannotRunError, DataError, DeviceError, EngineError, RunCancelled
 from engine.feeds import bound_dims, check_feeds
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.kernels.registry import T, Value
@@ -88,18 +88,24 @@ class Session:
     def __init__(
         self, model: Model, providers: Sequence[ExecutionProvider] | None = None,
         options: SessionOptions = SessionOptions(), overrides: Mapping[str, str] | None = None,
+        observer: Observer | None = None,
     ) -> None:  # fmt: skip
         """Place every node on the first of `providers` that takes it; the CPU is always the last of them.
 
         Parameters
         ----------
         overrides: provider names by ``op:OPERATOR`` or ``node:NAME``, asked before the others (see `Placer.place`).
+        observer: can stop this, which takes seconds for tens of thousands of nodes.
 
         Raises
         ------
         CannotRunError: the model cannot run here; the message names the operators, cycle or weights at fault.
-        InputError: an override names what is not there.
+        InputError: an override names what is not there. RunCancelled: the observer asked to stop.
         """
+        def go_on() -> None:
+            if observer is not None and observer.should_stop():
+                raise RunCancelled("stopped while the session was made")
+
         self.model = model
         self.options = options
         self.optimized = optimize(model) if Mode(options.mode) is Mode.FAST else None
@@ -110,13 +116,14 @@ class Session:
         host = next(provider for provider in chosen if provider.name == "CPU")
         self.providers = chosen
         self._host = host
+        go_on()
         placer = Placer(chosen)
         self.placements: dict[Node, Placement] = placer.place(graph, overrides)
         self._constants = Constants(_constants(graph))
         self._plan = Planner(
             self.placements, self._constants.values, host, lambda node: placer.kernel_of(host.name, node),
             self._run_subgraph,
-        ).plan(graph)  # fmt: skip
+        ).plan(graph, go_on)  # fmt: skip
         self._off_host = {
             tensor for node, placement in self.placements.items() for tensor in node.outputs
             if tensor is not None and placement.provider is not None and placement.provider.device != HOST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from engine.diagnostics import CATALOGUE, Diagnostic, Severity
@@ -40,7 +40,9 @@ _MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErro
 """What a rule raises on a node that breaks its operator's own form: too few inputs, attributes of another kind."""
 
 
-def infer_shapes(model: Model, bindings: Mapping[str, int] | None = None) -> None:
+def infer_shapes(
+    model: Model, bindings: Mapping[str, int] | None = None, go_on: Callable[[], object] = lambda: None
+) -> None:
     """Set `inferred_type` and `unknown_because` of every tensor of the model, subgraphs included.
 
     `bindings` gives symbols of the inputs a value beforehand. Shapes without them can be bound more cheaply afterwards
@@ -48,16 +50,18 @@ def infer_shapes(model: Model, bindings: Mapping[str, int] | None = None) -> Non
 
     Findings are added to the model's diagnostics: "shape-clash" and "dtype-clash" (errors: the node cannot run),
     "shape-mismatch" and "dtype-mismatch" (the file declares another type than the graph makes), "forced-dim" (only one
-    value of an input's symbol can work). Nothing is run and nothing raised.
+    value of an input's symbol can work). Nothing is run, and nothing raised but by `go_on`, which is called before
+    each node and may raise to stop.
     """
-    Inference(model, Binder(bindings or {})).run()
+    Inference(model, Binder(bindings or {}), go_on).run()
 
 
 class Inference:
     """One inference of one model. Implements `Scope` for the rules."""
 
-    def __init__(self, model: Model, binder: Binder) -> None:
+    def __init__(self, model: Model, binder: Binder, go_on: Callable[[], object]) -> None:
         self._model = model
+        self._go_on = go_on
         self._binder = binder
         self._facts: dict[Tensor, Fact] = {}
         self._findings: dict[tuple[str, str, str], Diagnostic] = {}
@@ -168,6 +172,7 @@ class Inference:
 
     def _infer_nodes(self, graph: Graph) -> None:
         for node in graph.order:
+            self._go_on()
             self._budget -= 1
             if self._budget < 0:
                 facts = [Fact(because="its loops nest too deeply to follow")] * len(node.outputs)

@@ -89,7 +89,7 @@ def _advance(
         return feeds
     feedback = parse_feedback(plan.feedback, model)
     observer.word = "Step"
-    session = Session(model, providers, overrides=plan.overrides)
+    session = Session(model, providers, overrides=plan.overrides, observer=observer)
     for step, (fed, _result) in enumerate(run_steps(session, feeds, plan.steps, feedback, observer, Keep.NONE)):
         observer.start_run(step + 1, plan.steps)
         feeds = fed
@@ -103,7 +103,7 @@ def _trace(
 ) -> RunState:
     """What a run computes before the node that fails: the timed runs keep nothing, so it runs once more."""
     try:
-        result = Session(model, providers, overrides=plan.overrides).run(feeds, observer, Keep.ALL)
+        result = Session(model, providers, overrides=plan.overrides, observer=observer).run(feeds, observer, Keep.ALL)
     except NodeError as error:
         result = error.partial if isinstance(error.partial, RunResult) else RunResult()
     return RunState(

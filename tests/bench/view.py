@@ -51,7 +51,8 @@ RUNGS = (
 )
 HEADS = ["model", "nodes", "boxes", "first frame, s", "of it CPU, s", "opened, s", "bound", "Netron, s", "layout, s",
          "pan fit / 0.4 / 1.0, ms",
-         "zoom fit / 0.4 / 1.0, ms", "still, ms", "selection, ms", "hit, ms", "pause, ms", "peak, MiB"]  # fmt: skip
+         "zoom fit / 0.4 / 1.0, ms", "still, ms", "selection, ms", "hit, ms", "pause, ms",
+         "frames p95 opening / layout / run, ms", "cancel opening / run, ms", "peak, MiB"]  # fmt: skip
 
 
 def model_file(name: str) -> Path:
@@ -92,6 +93,15 @@ def row(rung: Rung, rounds: int) -> list[str]:
     def frames(key: str) -> str:
         return " / ".join(f"{median(r[key][scale][0] for r in reports):.1f}" for scale in ("fit", "0.4", "1.0"))
 
+    def worst(key: str) -> str:
+        """The 95th percentile; a dash where nothing lasted long enough."""
+        found = [report[key][1] for report in reports if report[key] is not None]
+        return f"{median(found):.0f}" if found else "–"
+
+    def some(key: str) -> str:
+        found = [report[key] for report in reports if report[key] is not None]
+        return f"{median(found):.0f}" if found else "–"
+
     first = mid("first_frame_ms") / 1e3
     verdict = "" if rung.bound is None or first <= rung.bound else " **missed**"
     return [
@@ -102,6 +112,8 @@ def row(rung: Rung, rounds: int) -> list[str]:
         f"{rung.netron:g}" if rung.netron else "–",
         f"{mid('layout_ms') / 1e3:.2f}", frames("pan_ms"), frames("zoom_ms"), frames("still_ms"),
         f"{mid('selection_ms'):.1f}", f"{mid('hit_test_ms'):.2f}", f"{mid('longest_pause_ms'):.0f}",
+        " / ".join(worst(key) for key in ("frames_during_opening", "frames_during_layout", "frames_during_run")),
+        " / ".join(some(key) for key in ("cancel_opening_ms", "cancel_run_ms")),
         f"{mid('peak_memory_mib'):.0f}",
     ]  # fmt: skip
 

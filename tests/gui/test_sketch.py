@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import onnx
@@ -13,6 +13,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 import engine.opening
+import gui.jobs
 from engine.graph.ir import Model
 from engine.shapes.infer import infer_shapes
 from gui.canvas.groups import Group
@@ -29,10 +30,10 @@ class Gate:
     def __init__(self) -> None:
         self._event = threading.Event()
 
-    def infer(self, model: Model) -> None:
+    def infer(self, model: Model, go_on: Callable[[], object]) -> None:
         if len(model.graph.nodes) >= NODES:
             self._event.wait()
-        infer_shapes(model)
+        infer_shapes(model, go_on=go_on)
 
     def open(self) -> None:
         self._event.set()
@@ -169,7 +170,7 @@ def test_cancelling_the_first_opening_leaves_the_window_empty(
 def test_a_failure_after_the_sketch_is_told_and_ends_it(
     qtbot: QtBot, window: MainWindow, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(model: Model) -> None:
+    def fail(model: Model, go_on: object) -> None:
         raise MemoryError("too large")
 
     monkeypatch.setattr(engine.opening, "infer_shapes", fail)
@@ -194,6 +195,25 @@ def test_another_model_opened_meanwhile_is_what_ends_up_shown(
     qtbot.waitUntil(lambda: not window.document.busy)
     assert titles(window)[1] == "blocks.0"
     assert window.document.model.graph.name == "blocks"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("phase", ["Reading", "Inferring shapes", "Checking", "Looking for kernels", "Indexing"])
+def test_cancelling_works_in_every_phase(
+    qtbot: QtBot, window: MainWindow, large: Path, phase: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gui.jobs, "REPORTS_PER_SECOND", 1e9)  # every phase is told, however short
+    document = window.document
+
+    def cancel(text: str) -> None:
+        if text.startswith(phase):
+            document.cancel()
+
+    document.busy_changed.connect(cancel)
+    with qtbot.assertNotEmitted(document.model_changed):
+        document.open(large)
+        qtbot.waitUntil(lambda: not document.busy)
+    assert window.empty.isVisible()
+    assert not document.is_sketched
 
 
 def test_closing_the_window_meanwhile_stops_it(qtbot: QtBot, window: MainWindow, gate: Gate, large: Path) -> None:

@@ -127,6 +127,19 @@ def test_a_stop_ends_the_run_before_the_next_node_and_keeps_what_was_computed() 
     assert partial.outputs == {}
 
 
+def test_a_stop_ends_the_making_of_a_session_too() -> None:
+    asked = []
+
+    class StopAtTheSecondNode(Observer):
+        def should_stop(self) -> bool:
+            asked.append(len(asked))
+            return len(asked) == 3  # before placing, before the first node and before the second
+
+    with pytest.raises(RunCancelled, match="session"):
+        Session(chain("Abs", "Neg"), observer=StopAtTheSecondNode())
+    assert len(asked) == 3
+
+
 def test_a_failing_node_says_what_it_got() -> None:
     nodes = [helper.make_node("Abs", ["a"], ["t"], name="first"),
              helper.make_node("MatMul", ["t", "b"], ["y"], name="product")]  # fmt: skip
