@@ -115,7 +115,7 @@ def by_dtype(scene: Scene) -> Coloring:
 def by_name(scene: Scene, title: str, values: Mapping[Node, str]) -> Coloring:
     """Nodes by a name each, such as the provider's; the most frequent names take the first colours."""
     texts = _of_boxes(scene, values, lambda names: Counter(names).most_common(1)[0][0])
-    counts = _counts(scene, values)
+    counts = Counter(values[node] for box in scene.boxes for node in _nodes(box) if node in values)
     names = [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     free = iter(SERIES * (len(names) // len(SERIES) + 1))
     color_of = {name: PROVIDER_COLORS.get(name) or next(free) for name in names}
@@ -126,10 +126,9 @@ def by_name(scene: Scene, title: str, values: Mapping[Node, str]) -> Coloring:
 def by_change(scene: Scene, kinds: Mapping[Node, str]) -> Coloring:
     """Nodes by how they differ from another model's, groups by the strongest of what is in them."""
     found = _of_boxes(scene, kinds, strongest)
-    counts = _counts(scene, kinds)
-    same = sum(len(_nodes(box)) for box in scene.boxes) - counts.total()
+    counts = Counter(kinds.get(node, "") for box in scene.boxes for node in _nodes(box))
     entries = [(CHANGE_COLORS[kind], f"{kind}  {counts[kind]:,}") for kind in RANK if counts[kind]]
-    legend = Legend("Compared with the other model", [*entries, (NO_VALUE, f"The same  {same:,}")])
+    legend = Legend("Compared with the other model", [*entries, (NO_VALUE, f"The same  {counts['']:,}")])
     return _colored(scene, [CHANGE_COLORS[kind] if kind is not None else None for kind in found], legend)
 
 
@@ -178,14 +177,12 @@ def _of_boxes(scene: Scene, values: Mapping[Node, T], combine: Callable[[list[T]
     """The value of every box: its node's, or those of its nodes combined; None where there is none."""
     found: list[T | None] = []
     for box in scene.boxes:
+        if isinstance(box.item, Node):
+            found.append(values.get(box.item))
+            continue
         inside = [values[node] for node in _nodes(box) if node in values]
         found.append(inside[0] if len(inside) == 1 else combine(inside) if inside else None)
     return found
-
-
-def _counts(scene: Scene, values: Mapping[Node, str]) -> Counter[str]:
-    """How many nodes of the scene have each value."""
-    return Counter(values[node] for box in scene.boxes for node in _nodes(box) if node in values)
 
 
 def _share(value: float, low: float, high: float, logarithmic: bool) -> float:

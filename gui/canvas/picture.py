@@ -95,7 +95,10 @@ class GraphPicture(Viewport):
 
         Constants are left out: they have no lines, and are copied once.
         """
-        self._copies = tuple(edge for edge in edges if not edge.tensor.is_constant)
+        copies = tuple(edge for edge in edges if not edge.tensor.is_constant)
+        if copies == self._copies == ():
+            return
+        self._copies = copies
         self._mark_copies()
         self._recolor()
 

@@ -111,23 +111,25 @@ class ChangesPane(TablePane):
         self.summary.setText(_summary(self.document.differ.found))
         for button in (self.there, self.beside):
             button.setEnabled(changes is not None)
+        self.kind.blockSignals(True)
+        self.kind.clear()
+        self.kind.blockSignals(False)
 
         def make() -> tuple[list[ChangeRow], Counter[str]]:
             rows = change_rows(changes) if changes is not None else []
             return rows, Counter(row.kind for row in rows)
 
         found = self.document.differ.found
-        self.fill(len(found.pairs) + len(found.removed) if found is not None else 0, make, self._tell)
+        parts = (found.pairs, found.added, found.removed, found.added_weights) if found is not None else ()
+        self.fill(sum(map(len, parts)), make, self._tell)
 
     def _tell(self, rows: list[ChangeRow], counts: Counter[str]) -> None:
         self.kind.blockSignals(True)
-        self.kind.clear()
         self.kind.addItem(f"{ALL} ({len(rows):,})", "")
         for kind, (title, _role) in KINDS.items():
             if counts[kind]:
                 self.kind.addItem(f"{title} ({counts[kind]:,})", kind)
         self.kind.blockSignals(False)
-        self.apply_filter()
 
 
 def _summary(found: ModelDiff | None) -> str:
