@@ -178,7 +178,7 @@ def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
     """Three tensors of 80,000 bytes: all of them are too many, two at a time are not."""
     session = Session(chain("Abs", "Neg", "Abs", shape=["N"]), options=SessionOptions(memory_limit=200_000))
     x = {"x": np.ones(20_000, np.float32)}
-    with pytest.raises(CannotRunError, match=r"would take 234\.4 KiB, and 195\.3 KiB are free \(the node 'Abs_0'"):
+    with pytest.raises(CannotRunError, match=r"would take 234 KiB, and 195 KiB are free \(the node 'Abs_0'"):
         session.run(x)
     assert session.run(x, keep="none").peak_bytes == 160_000
     assert session.run({"x": np.ones(5_000, np.float32)}).peak_bytes == 60_000
