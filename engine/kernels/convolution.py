@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from engine.dims.windows import check_group
 from engine.errors import UnsupportedError
 from engine.kernels.axes import as_ints
 from engine.kernels.matmul import PLAIN, Finish, product
@@ -58,6 +59,7 @@ def filter_windows(x: Any, w: Any, group: int, kernel_shape: list[int] | None, s
     ------
     UnsupportedError: the channels of x and w, or the filters and `kernel_shape`, do not fit together.
     """
+    check_group(group)
     if x.ndim < 3 or w.ndim != x.ndim or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
         raise UnsupportedError(f"x {list(x.shape)} and w {list(w.shape)} do not fit a convolution of {group} group(s)")
     if kernel_shape and tuple(kernel_shape) != w.shape[2:]:
@@ -280,6 +282,7 @@ def conv_transpose(
     UnsupportedError: the channels of x and w do not fit together.
     """
     xp = ctx.xp
+    check_group(group)
     if x.ndim < 3 or w.ndim != x.ndim or x.shape[1] != w.shape[0] or w.shape[0] % group:
         raise UnsupportedError(f"x {list(x.shape)} and w {list(w.shape)} do not fit a convolution of {group} group(s)")
     size, sides = x.shape[2:], w.shape[2:]

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from engine.dims.windows import pad_pairs, per_axis
 from engine.dtypes import from_numpy
 from engine.errors import UnsupportedError
 from engine.kernels.precision import in_float32
@@ -189,11 +190,11 @@ def max_unpool(
     """
     xp = ctx.xp
     rank = x.ndim - 2
-    steps, margins = strides or [1] * rank, pads or [0] * (2 * rank)
-    spatial = tuple(
-        (n - 1) * s + k - margins[i] - margins[i + rank]
-        for i, (n, s, k) in enumerate(zip(x.shape[2:], steps, kernel_shape))
-    )
+    axes = zip(
+        x.shape[2:], per_axis("strides", strides, rank), per_axis("kernel_shape", kernel_shape, rank),
+        pad_pairs(pads, rank),
+    )  # fmt: skip
+    spatial = tuple((n - 1) * s + k - before - after for n, s, k, (before, after) in axes)
     y = xp.zeros(prod(x.shape[:2]) * prod(spatial), x.dtype)
     y[indices.reshape(-1)] = x.reshape(-1)
     y = y.reshape(x.shape[:2] + spatial)

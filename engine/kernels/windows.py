@@ -1,6 +1,6 @@
-"""Window arithmetic of convolution and pooling: how a kernel slides over padded axes, and how many places it takes.
+"""How a kernel slides over padded axes, for convolution and pooling: where each window lies.
 
-Source: ONNX operator specification, Conv (22), ConvTranspose (22), MaxPool (22), AveragePool (22).
+How many there are, and what the attributes may be, is in `engine.dims.windows`.
 """
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypedDict
 
-from engine.errors import UnsupportedError
+from engine.dims.windows import SAME, WindowError, pad_pairs, per_axis, transposed_extent, window_count
 
 
 class Sliding(TypedDict, total=False):
@@ -85,50 +85,26 @@ def windows(
 
     Raises
     ------
-    UnsupportedError: an attribute has the wrong length or a value that the specification does not allow.
+    WindowError: an attribute has the wrong length or a value that the specification does not allow.
     """
     rank = len(size)
-    strides = _per_axis("strides", strides, rank, 1)
-    dilations = _per_axis("dilations", dilations, rank, 1)
-    if len(kernel) != rank:
-        raise UnsupportedError(f"kernel_shape {list(kernel)} does not fit {rank} spatial axes")
-    spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
-    if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
-        out = [-(-n // s) for n, s in zip(size, strides)]
-        total = [max((o - 1) * s + span - n, 0) for o, s, span, n in zip(out, strides, spans, size)]
+    if not kernel:
+        raise WindowError(f"attribute 'kernel_shape' is empty: {rank} spatial axes need {rank} entries")
+    kernel = per_axis("kernel_shape", kernel, rank)
+    strides, dilations = per_axis("strides", strides, rank), per_axis("dilations", dilations, rank)
+    begin, end = unzipped(pad_pairs(pads, rank, auto_pad))
+    axes = zip(size, kernel, strides, dilations, zip(begin, end))
+    out = tuple(max(window_count(*axis, auto_pad, bool(ceil_mode)), 0) for axis in axes)
+    if auto_pad in SAME:
+        spans = zip(out, strides, kernel, dilations, size)
+        total = [max((o - 1) * s + (k - 1) * d + 1 - n, 0) for o, s, k, d, n in spans]
         begin, end = split_padding(total, more_at_end=auto_pad == "SAME_UPPER")
-    else:
-        begin, end = explicit_pads(pads, rank, auto_pad)
-        out = [
-            output_length(n, span, s, b, e, bool(ceil_mode))
-            for n, span, s, b, e in zip(size, spans, strides, begin, end)
-        ]
-    return Windows(tuple(kernel), strides, dilations, begin, end, tuple(size), tuple(out))
+    return Windows(kernel, strides, dilations, begin, end, tuple(size), out)
 
 
-def output_length(size: int, span: int, stride: int, begin: int, end: int, ceil_mode: bool) -> int:
-    """Number of places a window of length `span` takes on one axis.
-
-    In ceil mode a last window that would start in the end padding, or beyond it, does not count.
-    """
-    free = size + begin + end - span
-    if not ceil_mode:
-        return max(free // stride + 1, 0)
-    length = -(-free // stride) + 1
-    if (length - 1) * stride >= size + begin:
-        length -= 1
-    return max(length, 0)
-
-
-def explicit_pads(pads: Sequence[int] | None, rank: int, auto_pad: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Begin and end padding for `auto_pad` NOTSET and VALID."""
-    if auto_pad not in ("", "NOTSET", "VALID"):
-        raise UnsupportedError(f"auto_pad {auto_pad!r} is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID")
-    if auto_pad == "VALID" or not pads:
-        pads = (0,) * (2 * rank)
-    if len(pads) != 2 * rank:
-        raise UnsupportedError(f"pads {list(pads)} should have {2 * rank} values")
-    return tuple(pads[:rank]), tuple(pads[rank:])
+def unzipped(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The first and the second of each pair."""
+    return tuple(first for first, _ in pairs), tuple(second for _, second in pairs)
 
 
 def split_padding(total: Sequence[int], more_at_end: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -161,27 +137,17 @@ def transposed_windows(
 ) -> TransposedWindows:
     """The windows of a transposed convolution (ConvTranspose), whose output is longer than `size`."""
     rank = len(size)
-    strides = _per_axis("strides", strides, rank, 1)
-    dilations = _per_axis("dilations", dilations, rank, 1)
-    extra = _per_axis("output_padding", output_padding, rank, 0)
-    full = tuple(
-        s * (n - 1) + p + (k - 1) * d + 1 for n, s, p, k, d in zip(size, strides, extra, kernel, dilations)
-    )
-    same = auto_pad in ("SAME_UPPER", "SAME_LOWER")
-    if output_shape or same:
+    strides, dilations = per_axis("strides", strides, rank), per_axis("dilations", dilations, rank)
+    extra = per_axis("output_padding", output_padding, rank, 0, least=0)
+    begin, end = unzipped(pad_pairs(pads, rank, auto_pad))
+    axes = zip(size, kernel, strides, dilations, extra)
+    full = tuple(transposed_extent(*axis) for axis in axes)
+    if output_shape or auto_pad in SAME:
         # The output_shape may come with the batch and channel axes in front.
-        out = tuple(output_shape[-rank:]) if output_shape else tuple(n * s for n, s in zip(size, strides))
+        wanted = output_shape or [n * s for n, s in zip(size, strides)]
+        out = per_axis("output_shape", wanted[-rank:], rank, least=0)
         total = [max(f - o, 0) for f, o in zip(full, out)]
         begin, _ = split_padding(total, more_at_end=auto_pad == "SAME_UPPER")
     else:
-        begin, end = explicit_pads(pads, rank, auto_pad)
         out = tuple(max(f - b - e, 0) for f, b, e in zip(full, begin, end))
     return TransposedWindows(strides, dilations, begin, full, out)
-
-
-def _per_axis(name: str, values: Sequence[int] | None, rank: int, default: int) -> tuple[int, ...]:
-    if not values:
-        return (default,) * rank
-    if len(values) != rank:
-        raise UnsupportedError(f"{name} {list(values)} should have {rank} values")
-    return tuple(values)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from engine.diagnostics import CATALOGUE, Diagnostic, Severity
 from engine.dims import Dim, DimTooComplex, Expr, is_at_least, symbol, symbols_of
+from engine.dims.windows import WindowError
 from engine.dtypes import DType
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type, format_shape
@@ -200,7 +201,7 @@ class Inference:
             return _one_per_slot(facts, node)
         except Unknown as reason:
             because = str(reason)
-        except ShapeClash as clash:
+        except (ShapeClash, WindowError) as clash:
             because = self._report_clash("shape-clash", str(clash), node)
         except DimTooComplex:
             because = f"its dims grow too long to write (node {node.name!r})"

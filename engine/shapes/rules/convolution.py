@@ -6,11 +6,12 @@ from typing import Any
 
 from engine import dtypes
 from engine.dims import Dim
+from engine.dims.windows import check_group, pad_pairs, per_axis
 from engine.graph.types import format_shape
 from engine.shapes.call import Call
 from engine.shapes.facts import KnownShape, Out, ShapeClash
 from engine.shapes.registry import rule
-from engine.shapes.windows import pad_pairs, per_axis, transposed_output, window_output
+from engine.shapes.windows import transposed_output, window_output
 
 
 @rule("Conv")
@@ -37,6 +38,7 @@ def conv_shape(call: Call, x: KnownShape, w: KnownShape) -> KnownShape:
     if len(w) != len(x):
         raise ShapeClash(f"input {format_shape(x)} and weights {format_shape(w)} differ in rank")
     channels, group = x[1], call.attr("group", 1)
+    check_group(group)
     call.equal(channels, w[1] * group, lambda: f"convolves {format_shape(x)} by {format_shape(w)} in {group} group(s)")
     return (x[0], w[0], *_windows(call, x, tuple(call.optional_ints("kernel_shape") or w[2:]), rank))
 
@@ -44,10 +46,10 @@ def conv_shape(call: Call, x: KnownShape, w: KnownShape) -> KnownShape:
 def _windows(call: Call, x: KnownShape, kernel: KnownShape, rank: int) -> list[Dim]:
     if len(kernel) != rank:
         raise ShapeClash(f"a kernel of {format_shape(kernel)} does not fit {format_shape(x)}")
-    strides = per_axis(call.optional_ints("strides"), 1, rank, "strides")
-    dilations = per_axis(call.optional_ints("dilations"), 1, rank, "dilations")
-    pads = pad_pairs(call.optional_ints("pads"), rank)
+    strides = per_axis("strides", call.optional_ints("strides"), rank)
+    dilations = per_axis("dilations", call.optional_ints("dilations"), rank)
     auto = call.attr("auto_pad", "NOTSET")
+    pads = pad_pairs(call.optional_ints("pads"), rank, auto)
     axes = zip(x[2:], kernel, strides, dilations, pads)
     return [window_output(length, k, s, d, p, auto) for length, k, s, d, p in axes]
 
@@ -69,11 +71,11 @@ def transposed_shape(call: Call, x: KnownShape, w: KnownShape, pads: list[int] |
     if given:
         return (x[0], channels, *given[-rank:])
     kernel = tuple(call.optional_ints("kernel_shape") or w[2:])
-    strides = per_axis(call.optional_ints("strides"), 1, rank, "strides")
-    dilations = per_axis(call.optional_ints("dilations"), 1, rank, "dilations")
-    paddings = per_axis(call.optional_ints("output_padding"), 0, rank, "output_padding")
+    strides = per_axis("strides", call.optional_ints("strides"), rank)
+    dilations = per_axis("dilations", call.optional_ints("dilations"), rank)
+    paddings = per_axis("output_padding", call.optional_ints("output_padding"), rank, 0, least=0)
     auto = call.attr("auto_pad", "NOTSET")
-    axes = zip(x[2:], kernel, strides, dilations, pad_pairs(pads, rank), paddings, strict=True)
+    axes = zip(x[2:], kernel, strides, dilations, pad_pairs(pads, rank, auto), paddings, strict=True)
     return (x[0], channels, *(transposed_output(n, k, s, d, p, auto, o) for n, k, s, d, p, o in axes))
 
 

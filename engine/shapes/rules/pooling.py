@@ -6,11 +6,12 @@ from typing import Any
 
 from engine import dtypes
 from engine.dims import Dim
+from engine.dims.windows import pad_pairs, per_axis
 from engine.graph.types import format_shape
 from engine.shapes.call import Call
 from engine.shapes.facts import KnownShape, Out, ShapeClash
 from engine.shapes.registry import rule
-from engine.shapes.windows import pad_pairs, per_axis, window_output
+from engine.shapes.windows import window_output
 
 
 @rule("MaxPool", "AveragePool", "LpPool")
@@ -26,10 +27,11 @@ def pool_shape(call: Call, x: KnownShape) -> KnownShape:
     kernel = call.required_ints("kernel_shape")
     if len(kernel) != rank:
         raise ShapeClash(f"a kernel of {kernel} does not fit {format_shape(x)}")
-    strides = per_axis(call.optional_ints("strides"), 1, rank, "strides")
-    dilations = per_axis(call.optional_ints("dilations"), 1, rank, "dilations")
-    pads = pad_pairs(call.optional_ints("pads"), rank)
+    kernel = list(per_axis("kernel_shape", kernel, rank))
+    strides = per_axis("strides", call.optional_ints("strides"), rank)
+    dilations = per_axis("dilations", call.optional_ints("dilations"), rank)
     auto, ceil = call.attr("auto_pad", "NOTSET"), bool(call.attr("ceil_mode", 0))
+    pads = pad_pairs(call.optional_ints("pads"), rank, auto)
     axes = zip(x[2:], kernel, strides, dilations, pads)
     return x[:2] + tuple(window_output(n, k, s, d, p, auto, ceil) for n, k, s, d, p in axes)
 
@@ -49,7 +51,7 @@ def max_unpool(call: Call) -> Out:
         return Out(tuple(call.dim(e, f"dim{i}") for i, e in enumerate(call.elements(2))))
     rank = len(x) - 2
     kernel = call.required_ints("kernel_shape")
-    strides = per_axis(call.optional_ints("strides"), 1, rank, "strides")
+    strides = per_axis("strides", call.optional_ints("strides"), rank)
     pads = pad_pairs(call.optional_ints("pads"), rank)
     axes = zip(x[2:], kernel, strides, pads)
     return Out(x[:2] + tuple((n - 1) * s + k - before - after for n, k, s, (before, after) in axes))
