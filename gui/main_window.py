@@ -145,7 +145,7 @@ class MainWindow(QMainWindow):
             problems.count_changed.connect(self._show_problem_count)
         run = self.docks["run"].widget()
         if isinstance(run, RunPane):
-            run.finished.connect(self.docks["timings"].raise_)
+            run.finished.connect(self.docks["timings"].raise_, Qt.ConnectionType.QueuedConnection)  # and fill it then
             run.failed.connect(self.docks["run"].raise_)
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(self._file_changed)

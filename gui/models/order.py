@@ -24,18 +24,24 @@ COSTS = (MACS, FLOPS, PARAMETERS, TRAFFIC)
 class NodeFacts:
     """What the last run and the costs say of nodes, shared by all rows of a table, so that news need no pass over them.
 
-    `slowest` is the longest time, in ms, and `most` the largest number of operations among the nodes looked at.
+    Among the nodes looked at, `slowest` is the longest time, in ms, None where none ran, `providers` who took them, and
+    `most` the largest number of operations.
     """
 
     run: RunState | None = None
-    slowest: float = 0.0
+    slowest: float | None = None
+    providers: frozenset[str] = frozenset()
     costs: Mapping[Node, Cost] = field(default_factory=dict)
     most: int = 0
 
-    def set_run(self, run: RunState | None, nodes: Iterable[Node]) -> None:
+    def set_run(self, run: RunState | None, nodes: Sequence[Node]) -> None:
         """Another run, or none, and the nodes that are looked at."""
-        self.run = run
-        self.slowest = max((run.node_ms.get(node, 0.0) for node in nodes), default=0.0) if run else 0.0
+        self.run, self.slowest, self.providers = run, None, frozenset()
+        if run is not None:
+            placed = [run.placements[node] for node in nodes if node in run.placements]
+            takers = {id(placement.provider): placement for placement in placed}  # few: naming each would take longer
+            self.providers = frozenset(map(provider_name, takers.values()))
+            self.slowest = max((run.node_ms[node] for node in nodes if node in run.node_ms), default=None)
 
     def set_costs(self, table: CostTable | None, nodes: Iterable[Node]) -> None:
         """Costs counted anew, or none yet, and the nodes that are looked at."""

@@ -121,6 +121,7 @@ class TableModel(QAbstractTableModel):
         rows, arrangement = self.rows, self._arrangement()
         if not self._takes_long(arrangement):
             self._show(arrangement.of(rows), None)
+            self._number()
             return
 
         def work(task: Task) -> tuple[list[Any], dict[int, int]]:
@@ -133,6 +134,17 @@ class TableModel(QAbstractTableModel):
 
         assert self._jobs is not None
         self._arranging = self._jobs.start(work, arranged)
+
+    def _number(self) -> None:
+        """Make the places of many rows in a job, as they are wanted at the next selection."""
+        shown = self.shown
+
+        def numbered(places: dict[int, int]) -> None:
+            if self.shown is shown:
+                self._places = places
+
+        if self._jobs is not None and len(shown) > FEW:
+            self._jobs.start(lambda _task: _places(shown), numbered)
 
     @property
     def busy(self) -> bool:

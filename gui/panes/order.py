@@ -22,6 +22,7 @@ class OrderPane(TablePane):
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Run order")
         self._facts = NodeFacts()
+        self._moved = 0  # nodes that run elsewhere than the file has them
         self._file_order = QCheckBox("File order")
         self._file_order.setToolTip("Show the nodes as the file has them; ↕ marks those that run elsewhere")
         self._file_order.toggled.connect(self._arrange)
@@ -60,28 +61,29 @@ class OrderPane(TablePane):
         self._file_order.setText(f"File order ({moved} ↕)" if moved else "File order")
         self.filter.setPlaceholderText(f"Filter {counted(len(rows), 'node')}" if rows else "Filter")
         self.view.fit_column(OPERATOR, (row.node.op_type for row in rows), *OPERATOR_WIDTHS)
-        self._show_columns(rows)
+        self._moved = moved
+        self._show_columns()
 
     @Slot()
     def _show_run(self) -> None:
         graph = self.document.graph
-        self._facts.set_run(self.document.run, graph.nodes if graph else ())
-        self._show_columns(self.model.rows)
+        self._facts.set_run(self.document.run, graph.nodes if graph else [])
+        self._show_columns()
         self.model.rows_changed()
 
     @Slot()
     def _show_costs(self) -> None:
         graph = self.document.graph
-        self._facts.set_costs(self.document.costing.table, graph.nodes if graph else ())
+        self._facts.set_costs(self.document.costing.table, graph.nodes if graph else [])
         self.model.rows_changed()
 
     @Slot()
     def _arrange(self) -> None:
         self.model.sort(FILE if self._file_order.isChecked() else -1)
-        self._show_columns(self.model.rows)
+        self._show_columns()
 
-    def _show_columns(self, rows: list[OrderRow]) -> None:
+    def _show_columns(self) -> None:
         """Only the columns that say something: the pane is narrow."""
-        self.view.columns.set_useful(TIME, any(row.ms is not None for row in rows))
-        self.view.columns.set_useful(PROVIDER, len({row.provider for row in rows}) > 1)
-        self.view.columns.set_useful(FILE, self._file_order.isChecked() or any(row.moved for row in rows))
+        self.view.columns.set_useful(TIME, self._facts.slowest is not None)
+        self.view.columns.set_useful(PROVIDER, len(self._facts.providers) > 1)
+        self.view.columns.set_useful(FILE, self._file_order.isChecked() or self._moved > 0)

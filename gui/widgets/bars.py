@@ -117,8 +117,10 @@ class Breadcrumb(QWidget):
 
     def set_places(self, places: Sequence[tuple[str, object]]) -> None:
         """Show (text, object) pairs."""
-        self._places = list(places)
-        self._fill()
+        are = [(text, id(place)) for text, place in self._places]
+        if are != [(text, id(place)) for text, place in places]:  # asked at every selection, and mostly the same
+            self._places = list(places)
+            self._fill()
 
     @property
     def texts(self) -> list[str]:
@@ -161,9 +163,9 @@ class DockTitle(QWidget):
         self._dock = dock
         self._label = QLabel(textFormat=Qt.TextFormat.PlainText)
         self._label.setProperty("role", "heading")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 6, 6, 6)
-        layout.addWidget(self._label)
+        self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._room = QHBoxLayout(self)
+        self._room.addWidget(self._label)
         dock.windowTitleChanged.connect(self._label.setText)
 
     @Slot()
@@ -171,13 +173,7 @@ class DockTitle(QWidget):
         """Show or hide, as the dock now stands alone or among tabs."""
         window = self._dock.parent()
         tabbed = isinstance(window, QMainWindow) and bool(window.tabifiedDockWidgets(self._dock))
+        alone = not tabbed or self._dock.isFloating()
         self._label.setText(self._dock.windowTitle())
-        self.setMaximumHeight(0 if tabbed and not self._dock.isFloating() else 16777215)
-        self.updateGeometry()
-
-    def sizeHint(self) -> QSize:
-        size = super().sizeHint()
-        return QSize(size.width(), min(size.height(), self.maximumHeight()))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(0, min(super().minimumSizeHint().height(), self.maximumHeight()))
+        self._label.setVisible(alone)
+        self._room.setContentsMargins(*((12, 6, 6, 6) if alone else (0, 0, 0, 0)))
