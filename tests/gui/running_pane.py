@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -28,6 +28,7 @@ def run(qtbot: QtBot, pane: RunPane) -> None:
     with qtbot.waitSignal(pane.finished):
         qtbot.mouseClick(pane.run_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not pane.document.busy)
+    QCoreApplication.processEvents()  # Timings comes to the front and is filled after all the rest
 
 
 def slow_model(path: Path, products: int = 40, size: int = 700) -> Path:
