@@ -11,6 +11,7 @@ import pytest
 from engine.errors import CannotRunError
 from engine.opening import open_model
 from engine.session import Session
+from tests.engine.kernels.oracle import SATURATES, ort_saturates
 
 ort = pytest.importorskip("onnxruntime")
 
@@ -31,6 +32,8 @@ def optimised(source: Path, target: Path, level: Any) -> Any:
     ("real/ppocr_v4_rec", {"LayerNormalization"}), ("ops/matmulnbits", {"MatMulNBits"}),
 ])  # fmt: skip
 def test_fused_operators_agree(name: str, fused: set[str], shared: Path, tmp_path: Path) -> None:
+    if "DynamicQuantizeMatMul" in fused and ort_saturates():
+        pytest.skip(SATURATES)
     source, target = shared / "models" / f"{name}.onnx", tmp_path / "optimised.onnx"
     with np.load(shared / "models" / "expected" / f"{name.replace('/', '__')}.npz") as recorded:
         feeds = {key.removeprefix("in:"): recorded[key] for key in recorded.files if key.startswith("in:")}

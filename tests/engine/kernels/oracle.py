@@ -138,6 +138,9 @@ SEVEN_BITS = (-64, 63)
 VNNI it adds two products at a time in 16 bits, and saturates."""
 
 
+SATURATES = "ONNX Runtime saturates products of uint8 and int8 on this processor, which has no VNNI"
+
+
 @functools.cache
 def ort_saturates() -> bool:
     """Whether ONNX Runtime does so here."""

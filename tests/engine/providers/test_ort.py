@@ -18,7 +18,7 @@ from engine.providers import ExecutionProvider, OnnxRuntimeProvider, default_pro
 from engine.providers.groups import make_group, maximal_groups, ordered_units
 from engine.session import Session
 from engine.shapes.infer import infer_shapes
-from tests.engine.kernels.oracle import ort_saturates
+from tests.engine.kernels.oracle import SATURATES, ort_saturates
 from tests.engine.providers import corpus
 from tests.engine.providers.test_mixed import TIED
 
@@ -86,7 +86,7 @@ def test_without_it_the_reason_says_how_to_get_it(monkeypatch: pytest.MonkeyPatc
 def test_whole_models(shared: Path, name: str) -> None:
     """Lean and traced, against the CPU."""
     if name in INTEGER and ort_saturates():
-        pytest.skip("ONNX Runtime saturates products of uint8 and int8 on this processor, which has no VNNI")
+        pytest.skip(SATURATES)
     model, feeds = corpus.load(shared, name)
     session = Session(model, [OnnxRuntimeProvider()])
     for keep in ("none", "all"):
