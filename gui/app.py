@@ -58,4 +58,6 @@ def main(argv: Sequence[str] = ()) -> int:
     Interrupt(app)
     for path in argv or [""]:
         app.new_window(path)
-    return app.exec()
+    status = app.exec()
+    app.windows.wait()
+    return status

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from engine.graph.ir import Node, Tensor
 from gui.main_window import MainWindow
 from gui.settings import Settings
 from gui.side_by_side import link
+
+LOOK_AGAIN_MS = 200  # at what still runs of a closed window
 
 
 class Windows(QObject):
@@ -17,6 +19,7 @@ class Windows(QObject):
         super().__init__(parent)
         self._settings = settings
         self.all: list[MainWindow] = []
+        self._closed: list[MainWindow] = []
 
     @Slot(str)
     def new_window(self, path: str = "") -> MainWindow:
@@ -70,4 +73,21 @@ class Windows(QObject):
         window = self.sender()
         if isinstance(window, MainWindow) and window in self.all:
             self.all.remove(window)
+            self._closed.append(window)
+            self._let_go()
+
+    @Slot()
+    def _let_go(self) -> None:
+        """Delete the closed windows of which nothing runs any more: what still runs, such as one long node, reports to
+        a job of its window."""
+        ended = [window for window in self._closed if window.document.jobs.idle]
+        self._closed = [window for window in self._closed if window not in ended]
+        for window in ended:
             window.deleteLater()
+        if self._closed:
+            QTimer.singleShot(LOOK_AGAIN_MS, self, self._let_go)
+
+    def wait(self) -> None:
+        """Wait for what still runs of closed windows, however long it takes."""
+        for window in self._closed:
+            window.document.close(-1)

@@ -1,0 +1,64 @@
+"""Windows that are closed while something of theirs still runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent
+from pytestqt.qtbot import QtBot
+
+from gui import main_window
+from gui.jobs import Task
+from gui.settings import Settings
+from gui.windows import Windows
+from tests.gui.conftest import PATIENCE
+
+
+@pytest.fixture
+def windows(qtbot: QtBot, settings: Settings) -> Iterator[Windows]:
+    """No window yet."""
+    windows = Windows(settings)
+    yield windows
+    windows.wait()
+
+
+def test_a_closed_window_stays_until_its_last_function_has_ended(
+    qtbot: QtBot, windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one long node of a run does: it cannot be stopped, and would report to a job that is deleted."""
+    monkeypatch.setattr(main_window, "CLOSE_TIMEOUT_MS", 1)
+    window, started, goes_on = windows.new_window(), threading.Event(), threading.Event()
+
+    def work(_task: Task) -> None:
+        started.set()
+        goes_on.wait(PATIENCE / 1e3)
+
+    window.document.start("One long node", work)
+    assert started.wait(PATIENCE / 1e3)
+    window.close()
+    assert windows.all == []
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert shiboken6.isValid(window)
+    goes_on.set()
+    qtbot.waitUntil(lambda: not shiboken6.isValid(window), timeout=PATIENCE)
+
+
+def test_the_program_waits_for_it(windows: Windows, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(main_window, "CLOSE_TIMEOUT_MS", 1)
+    window, started, goes_on = windows.new_window(), threading.Event(), threading.Event()
+    ended: list[bool] = []
+
+    def work(_task: Task) -> None:
+        started.set()
+        goes_on.wait(PATIENCE / 1e3)
+        ended.append(True)
+
+    window.document.start("One long node", work)
+    assert started.wait(PATIENCE / 1e3)
+    window.close()
+    threading.Timer(0.05, goes_on.set).start()
+    windows.wait()
+    assert ended == [True]
