@@ -65,8 +65,15 @@ def _hard_swish(work: Rewriting, clip: Node) -> None:
     else:
         final = only_reader(next_one.outputs[0]) if _scaled_by(next_one, 1 / 6) is clip.outputs[0] else None
         fits = final is not None and _is(final, "Mul") and other_operand(final, next_one.outputs[0]) is x
-    if final is not None and fits:
+    if final is None or not fits:
+        return
+    if clip.opset >= 14:
         work.become(final, ("HardSwish", "", 14), [x], [next_one, clip, add], "became one HardSwish")
+        return
+    gate = clip.outputs[0]
+    assert gate is not None
+    work.become(final, ("Mul", "", 7), [x, gate], [next_one] if next_one is not final else [], "became one Mul")
+    work.become(clip, ("HardSigmoid", "", 6), [x], [add], "became one HardSigmoid", alpha=1 / 6, beta=0.5)
 
 
 _RULES = {"Erf": _gelu, "Sigmoid": _swish, "Clip": _hard_swish}
@@ -89,7 +96,9 @@ def fuse_into_convolutions(work: Rewriting) -> None:
             work.take_over(node, added, "became one: the convolution adds too")
         work.take_over(node, activation, f"became one: the convolution applies {activation.op_type}")
         node.op_type, node.domain, node.since_version = "FusedConv", MICROSOFT, 1
-        node.attributes = {**node.attributes, "activation": activation.op_type, "activation_params": told}
+        node.attributes = {**node.attributes, "activation": activation.op_type}
+        if told:
+            node.attributes["activation_params"] = told
 
 
 def _activation(node: Node) -> list[float] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from engine.graph.ir import Model, Node, Tensor
 from engine.graph.order import sort_graph
+from engine.kernels.registry import MICROSOFT
 from engine.optimizer.activations import fuse_activations, fuse_into_convolutions
 from engine.optimizer.batch_norm import fold_batch_norms, fold_channel_additions
 from engine.optimizer.copying import copy_graph
@@ -44,19 +45,27 @@ class Optimized:
     changes: tuple[Change, ...]
 
 
-def optimize(model: Model, passes: Collection[str] = tuple(PASSES)) -> Optimized:
+def optimize(
+    model: Model, passes: Collection[str] = tuple(PASSES), go_on: Callable[[], None] = lambda: None
+) -> Optimized:
     """Run the named passes over a copy of the model, whose shapes have been inferred.
 
-    Every output, and every tensor that is left, has the value it had, up to rounding where weights were scaled.
+    Every output, and every tensor that is left, has the value it had, up to rounding. `go_on` is called between two
+    passes, and may raise to stop.
     """
     copied = copy_graph(model.graph)
     work = Rewriting(copied.graph, {twin: (node,) for node, twin in copied.nodes.items()})
     for name, run in PASSES.items():
         if name in passes:
+            go_on()
             work.pass_name = name
             run(work)
             work.sweep()
     sort_graph(work.graph)
+    for scope in work.graph.walk():
+        scope.opset_imports = {MICROSOFT: 1, **scope.opset_imports}
     originals = {twin: tensor for tensor, twin in copied.tensors.items()}
-    made_over = replace(model, graph=work.graph, diagnostics=[])
+    made_over = replace(
+        model, graph=work.graph, diagnostics=[], opset_imports={MICROSOFT: 1, **model.opset_imports}
+    )
     return Optimized(made_over, work.origins, originals, tuple(work.changes))

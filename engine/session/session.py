@@ -108,9 +108,10 @@ class Session:
 
         self.model = model
         self.options = options
-        self.optimized = optimize(model) if Mode(options.mode) is Mode.FAST else None
-        self._graph = graph = model.graph if self.optimized is None else self.optimized.model.graph
-        chosen = [provider.for_session(model) for provider in (default_providers() if providers is None else providers)]
+        self.optimized = optimize(model, go_on=go_on) if Mode(options.mode) is Mode.FAST else None
+        runs = model if self.optimized is None else self.optimized.model
+        self._graph = graph = runs.graph
+        chosen = [provider.for_session(runs) for provider in (default_providers() if providers is None else providers)]
         if not any(provider.name == "CPU" for provider in chosen):
             chosen.append(provider_named("CPU"))
         host = next(provider for provider in chosen if provider.name == "CPU")

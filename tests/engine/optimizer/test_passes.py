@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from engine.errors import CannotRunError
 from engine.graph.ir import Model
+from engine.opening import open_model
 from engine.optimizer import PASSES, optimize
+from engine.providers import provider_named
 from engine.session import Session, SessionOptions
 from tests.engine.session.models import chain, model_of, value
 
@@ -301,6 +304,16 @@ def test_activations_written_out(nodes: list[onnx.NodeProto], left: list[str]) -
     agrees(model, floats(3, 5) * 4)
 
 
+@pytest.mark.parametrize("last", [
+    [make("Mul", ["x", "c"], ["m"]), make("Div", ["m", "six"], ["y"])],
+    [make("Div", ["c", "six"], ["m"]), make("Mul", ["x", "m"], ["y"])],
+])  # fmt: skip
+def test_before_hard_swish_was_an_operator_its_gate_is_one(last: list[onnx.NodeProto]) -> None:
+    model = graph([*CLIPPED, *last], [3, 5], {**GELU, **HARD}, opset=12)
+    assert operators(model, "activations") == ["HardSigmoid", "Mul"]
+    agrees(model, floats(3, 5) * 4)
+
+
 @pytest.mark.parametrize(("activation", "constants"), [
     (make("Relu", ["t"], ["y"]), {}), (make("Sigmoid", ["t"], ["y"]), {}), (make("Tanh", ["t"], ["y"]), {}),
     (make("LeakyRelu", ["t"], ["y"]), {}), (make("LeakyRelu", ["t"], ["y"], alpha=0.3), {}),
@@ -333,3 +346,16 @@ def test_a_residual_is_added_by_the_convolution() -> None:
 def test_what_is_added_to_a_convolution_must_have_its_shape() -> None:
     assert operators(residual("r"), "into-convolutions") == ["Conv", "Add", "Relu"]
     assert operators(residual("z", "Exp"), "into-convolutions") == ["Conv", "Conv", "Add", "Exp"]
+
+
+@pytest.mark.parametrize("name", ["real/ppocr_v2_cls", "real/silero_vad", "gen/bert_ts"])
+def test_other_providers_take_what_the_passes_make(name: str, shared: Path) -> None:
+    """ONNX Runtime is given the nodes as a file of their own, with the opsets that they need."""
+    pytest.importorskip("onnxruntime")
+    with np.load(shared / "models" / "expected" / f"{name.replace('/', '__')}.npz") as recorded:
+        feeds = {key.removeprefix("in:"): recorded[key] for key in recorded.files if key.startswith("in:")}
+    model = open_model(shared / "models" / f"{name}.onnx")
+    result = Session(model, [provider_named("ORT")], FAST).run(feeds, keep="none")
+    assert not result.fallbacks
+    for output, theirs in Session(model).run(feeds, keep="none").outputs.items():
+        np.testing.assert_allclose(result.outputs[output], theirs, rtol=1e-3, atol=1e-4 * np.abs(theirs).max())
