@@ -123,7 +123,8 @@ class FramePainter:
         seen = Visible(self._g, view, moving, self._exact)
         g, lines, boxes = self._g, self._lines, self._boxes
         painter.save()
-        painter.setClipRegion(boxes.beside_frame_headers(seen))  # the titles of opened modules stay above the lines
+        if seen.titled:  # the titles of opened modules stay above the lines
+            painter.setClipRegion(boxes.beside_frame_headers(seen))
         if emphasis.hover_net >= 0:
             lines.paint_nets(painter, seen, g.with_buses(np.array([emphasis.hover_net])), colors.hover)
         if len(emphasis.nets):
