@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from PySide6.QtCore import (
@@ -41,7 +42,7 @@ from gui.widgets.tips import plain_tip
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _MARGIN = 14
-_MAX_LABEL = 130
+_MAX_LABEL = 108
 _SQUARE_ROOM = 15  # px of a coloured square with the gap behind it
 _LEAST_BAR = 40  # px that names leave to the bars
 _TALLEST = 600  # px of a wrapped text; all of it is in the tooltip and what is copied
@@ -83,8 +84,7 @@ class LineDelegate(QStyledItemDelegate):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.label_width = 80
-        self.count_width = 40
-        self.count_label = 80
+        self._rooms: dict[int, tuple[int, int]] = {}  # px for name and number, of counts by their identity
         self.width = 240  # of the view
 
     def fit_labels(self, lines: list[Line]) -> None:
@@ -92,11 +92,16 @@ class LineDelegate(QStyledItemDelegate):
         labels = {line.label for line in lines if line.kind is LineKind.PAIR}
         widest = max((metrics.horizontalAdvance(label) for label in labels), default=0)
         self.label_width = max(64, min(widest, _MAX_LABEL)) + 16
-        counts = [line for line in lines if line.kind is LineKind.COUNT]
-        widths = (QFontMetrics(font_of(line.style)).horizontalAdvance(line.value) for line in counts)
-        self.count_width = max(widths, default=0) + 6
-        names = (metrics.horizontalAdvance(line.label) for line in counts)
-        self.count_label = max(names, default=0) + _SQUARE_ROOM + 8
+        self._rooms.clear()
+        for is_count, section in groupby(lines, lambda line: line.kind is LineKind.COUNT):
+            if is_count:
+                self._fit_counts(list(section), metrics)
+
+    def _fit_counts(self, section: list[Line], metrics: QFontMetrics) -> None:
+        """Lines of one section have their bars and their numbers below each other."""
+        name = max(metrics.horizontalAdvance(line.label) for line in section) + _SQUARE_ROOM + 8
+        number = max(QFontMetrics(font_of(line.style)).horizontalAdvance(line.value) for line in section) + 6
+        self._rooms |= {id(line): (name, number) for line in section}
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # type: ignore[override]
         line: Line = index.data(ITEM_ROLE)
@@ -156,8 +161,8 @@ class LineDelegate(QStyledItemDelegate):
     def _count(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
         """A coloured square, the label, a bar, and the number at the right edge."""
         number = font_of(line.style)
-        room = self.count_width
-        half = max(rect.width() // 2, min(self.count_label, rect.width() - room - _LEAST_BAR))
+        name, room = self._rooms[id(line)]
+        half = min(max(rect.width() // 2, name), rect.width() - room - _LEAST_BAR)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         if line.badge_color:
