@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from engine.kernels.axes import Array
-from engine.kernels.elementwise import blockwise
+from engine.kernels.elementwise import blockwise, by_table, is_tabulated
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 from engine.kernels.special import erf
@@ -13,8 +14,12 @@ _FLOAT_MAX = 3.4028234663852886e38
 
 
 @kernel("Relu", 1, 6, 13, 14)
-@in_float32
 def relu(ctx: KernelContext, x: Array) -> Array:
+    return by_table(ctx, "relu", partial(_relu, ctx), x) if is_tabulated(ctx, x) else _relu(ctx, x)
+
+
+@in_float32
+def _relu(ctx: KernelContext, x: Array) -> Array:
     return ctx.xp.maximum(x, x.dtype.type(0))
 
 
@@ -169,9 +174,15 @@ def clip_1(ctx: KernelContext, x: Array, *, min: float | None = None, max: float
 
 
 @kernel("Clip", 11, 12, 13)
-@in_float32
 def clip(ctx: KernelContext, x: Array, low: Array | None = None, high: Array | None = None) -> Array:
     """Values held within [low, high]; where low > high all become high. NaN stays NaN."""
+    if is_tabulated(ctx, x):
+        return by_table(ctx, "clip", lambda every: _clip(ctx, every, low, high), x, low, high)
+    return _clip(ctx, x, low, high)
+
+
+@in_float32
+def _clip(ctx: KernelContext, x: Array, low: Array | None, high: Array | None) -> Array:
     if low is not None and high is not None:
         return ctx.xp.clip(x, low, high)
     if low is not None:

@@ -54,6 +54,31 @@ def test_rounds_once(op: str, inputs: list[Any], attributes: dict[str, Any], hal
 
 
 @pytest.mark.parametrize("half", [np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize(("op", "attributes"), [
+    *((op, {}) for op in UNARY), ("LeakyRelu", {"alpha": 0.3}), ("Elu", {"alpha": 2.0}),
+])  # fmt: skip
+def test_every_value_there_is(op: str, attributes: dict[str, Any], half: Any) -> None:
+    """So many elements are looked up in a table: each bit pattern, NaN and infinities too, gives the same as alone."""
+    every = np.arange(1 << 16, dtype=np.uint16).view(half).reshape(2, -1)
+    ours = run(op, every, opset=22, **attributes)
+    few = [run(op, every[:, start : start + 512], opset=22, **attributes) for start in range(0, every.shape[1], 512)]
+    assert ours.dtype == half
+    np.testing.assert_array_equal(ours.astype(np.float32), np.concatenate(few, axis=1).astype(np.float32))
+
+
+@pytest.mark.parametrize("half", [np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("bounds", [(-1, 2), (None, 2), (-1, None), (3, -3), (None, None)])
+def test_clipping_every_value(bounds: tuple[float | None, float | None], half: Any) -> None:
+    every = np.arange(1 << 16, dtype=np.uint16).view(half)
+    low, high = (None if bound is None else np.array(bound, half) for bound in bounds)
+    exact = every.astype(np.float32)
+    exact = exact if low is None else np.maximum(exact, np.float32(low))
+    exact = exact if high is None else np.minimum(exact, np.float32(high))
+    ours = run("Clip", every, low, high).astype(np.float32)
+    np.testing.assert_array_equal(ours, exact)
+
+
+@pytest.mark.parametrize("half", [np.float16, ml_dtypes.bfloat16])
 def test_normalisations_round_as_their_bodies_say(half: Any) -> None:
     """Statistics in float32, the standardised value rounded, then scaled and shifted in the type of the input."""
     x, scale, bias = (numbers(*shape).astype(half) for shape in ((4, 40), (40,), (40,)))
