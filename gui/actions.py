@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 from gui.attachment_commands import ATTACHMENT_COMMANDS, NEXT_NUMBER
 from gui.change_commands import CHANGE_COMMANDS, COMPARE_COMMANDS
-from gui.command import Command, has_model
+from gui.command import Command, has_model, has_picture
 from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
 from gui.help import Shortcut, show_about, show_shortcuts
 from gui.model_commands import NETRON_COMMAND, SAVE_COMMANDS
@@ -58,10 +58,10 @@ COMMANDS = (
     Command("clear_selection", "Edit", "Clear &Selection", lambda w: w.document.select(None), (),
             lambda w: w.document.selection is not None),
 
-    Command("fit", "View", "&Fit Graph", lambda w: w.canvas.fit(), ["Ctrl+0"], has_model),
-    Command("full_size", "View", "Full Si&ze", lambda w: w.canvas.full_size(), ["Ctrl+1"], has_model),
-    Command("zoom_in", "View", "Zoom &In", lambda w: w.canvas.zoom_in(), [Key.ZoomIn, "Ctrl+="], has_model),
-    Command("zoom_out", "View", "Zoom &Out", lambda w: w.canvas.zoom_out(), [Key.ZoomOut], has_model),
+    Command("fit", "View", "&Fit Graph", lambda w: w.canvas.fit(), ["Ctrl+0"], has_picture),
+    Command("full_size", "View", "Full Si&ze", lambda w: w.canvas.full_size(), ["Ctrl+1"], has_picture),
+    Command("zoom_in", "View", "Zoom &In", lambda w: w.canvas.zoom_in(), [Key.ZoomIn, "Ctrl+="], has_picture),
+    Command("zoom_out", "View", "Zoom &Out", lambda w: w.canvas.zoom_out(), [Key.ZoomOut], has_picture),
     _color("category", "Category", "Alt+1", separated=True),
     _color("provider", "Provider", "Alt+2"),
     _color("time", "Time", "Alt+3"),

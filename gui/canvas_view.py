@@ -87,7 +87,8 @@ class CanvasView(QWidget):
         canvas.menu_opening.connect(self._extend_menu)
         canvas.background_clicked.connect(self._clear_selection)
         document.opening.connect(warm)
-        canvas.view_changed.connect(self.view_changed)
+        for seen in (canvas, self.stack.sketch):
+            seen.view_changed.connect(self.view_changed)
         self.breadcrumb.clicked.connect(self._go_to)
         self.bar.layout_wanted.connect(self._lay_out)
         self.bar.all_wanted.connect(self.show_left_out)

@@ -34,3 +34,8 @@ class Command:
 def has_model(window: MainWindow) -> bool:
     """Whether a model is open."""
     return window.document.model is not None and not window.document.is_sketched
+
+
+def has_picture(window: MainWindow) -> bool:
+    """Whether a graph is seen, be it of a model that is still being read."""
+    return window.canvas.seen.scene is not None

@@ -42,6 +42,7 @@ from gui.panes.run import RunPane
 from gui.panes.tensor_viewer import TensorPane
 from gui.quick_open import QuickOpen
 from gui.settings import STATE_VERSION, Settings
+from gui.sketch import hold_back
 from gui.status_bar import StatusBar
 from gui.theme import Theme, on_theme, theme_manager
 from gui.toolbar import ToolBar
@@ -103,7 +104,8 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.toolbar)
         self.docks = add_docks(self, self.document)
         self.pane_focus = PaneFocus(self, self.docks, self.canvas.canvas)
-        self.setStatusBar(StatusBar(self.document))
+        self.status = StatusBar(self.document)
+        self.setStatusBar(self.status)
         self._add_menus()
 
     def _add_menus(self) -> None:
@@ -180,8 +182,8 @@ class MainWindow(QMainWindow):
     def _show_model(self) -> None:
         path = self.document.path or ""
         self.message.hide()
-        self._enable(True)
-        self.setWindowTitle("[*]" if not path else f"{Path(path).name} – OInfer")
+        self._hold_back(False)
+        self._show_title(path)
         self.setWindowFilePath(path)
         self.settings.add_recent(path)
         self.settings.folder = str(Path(path).absolute().parent)
@@ -194,15 +196,19 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _show_sketch(self, sketch: object) -> None:
         """Show the picture of what is being opened; the panes wait for it. None: it did not open after all."""
-        has_model = self.document.model is not None
-        self._pages.setCurrentWidget(self.canvas if sketch is not None or has_model else self.empty)
-        self._enable(not self.document.is_sketched or not has_model)
+        is_sketched, has_model = sketch is not None, self.document.model is not None
+        self._pages.setCurrentWidget(self.canvas if is_sketched or has_model else self.empty)
+        self._hold_back(is_sketched and has_model)
+        self._show_title(self.document.opening_path if is_sketched else self.document.path or "")
         self.refresh_commands()
 
-    def _enable(self, on: bool) -> None:
-        """Whether what tells of the document's model can be used."""
-        for widget in (self.search, *(dock.widget() for dock in self.docks.values())):
-            widget.setEnabled(on)
+    def _show_title(self, path: str) -> None:
+        self.setWindowTitle(f"{Path(path).name} – OInfer" if path else "OInfer")
+
+    def _hold_back(self, on: bool) -> None:
+        """Whether what tells of the document's model has to wait, since another one is seen."""
+        panes = [dock.widget() for dock in self.docks.values()]
+        hold_back((self.search, self.status.facts, *panes), on)
 
     @Slot(str)
     def _file_changed(self, path: str) -> None:

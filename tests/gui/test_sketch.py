@@ -92,6 +92,8 @@ def test_it_is_seen_while_its_model_is_not_there(qtbot: QtBot, window: MainWindo
     assert window.canvas.breadcrumb.texts == ["large.onnx"]
     assert not window.actions_by_name["find"].isEnabled()
     assert not window.actions_by_name["run"].isEnabled()
+    window.actions_by_name["fit"].trigger()
+    assert window.toolbar.zoom.text() == f"{window.canvas.stack.sketch.view.scale * 100:.0f} %"
     finish(qtbot, window, gate)
     assert window.canvas.canvas.isVisible()
     assert window.actions_by_name["run"].isEnabled()
@@ -146,6 +148,7 @@ def test_cancelling_brings_back_what_was_there(
     scale = window.canvas.canvas.view.scale
     start(qtbot, window, large)
     assert not window.docks["properties"].widget().isEnabled()
+    assert window.windowTitle().startswith("large.onnx")
     window.actions_by_name["cancel"].trigger()
     gate.open()
     qtbot.waitUntil(lambda: not window.document.busy)
@@ -154,6 +157,7 @@ def test_cancelling_brings_back_what_was_there(
     assert titles(window) == before
     assert window.canvas.canvas.view.scale == scale
     assert window.docks["properties"].widget().isEnabled()
+    assert window.windowTitle().startswith("sample")
 
 
 def test_cancelling_the_first_opening_leaves_the_window_empty(
