@@ -10,6 +10,7 @@ from engine.graph.ir import Node, Tensor
 from gui.docks import set_corners
 from gui.main_window import MainWindow
 
+FARTHEST = 100  # nodes back to something that both models have
 _INPUT = (QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.KeyPress, QEvent.Type.NativeGesture)
 
 
@@ -91,21 +92,40 @@ class SideBySide(QObject):
 
     @Slot()
     def follow(self) -> None:
-        """Select in the other window what is selected in the leading one, and look at it from as near."""
+        """Select in the other window what is selected in the leading one, and look at it from as near.
+
+        What the other has not selects nothing there; what stands before it is then looked at.
+        """
         first, second = self._leader, self.other if self._leader is self.shown else self.shown
-        item = first.document.selection
-        free = not self._following and not self._ended
-        twin = self._counterpart(item) if item is not None and free else None
-        if item is None or twin is None:
+        selected = first.document.selection
+        if self._following or self._ended or selected is None:
+            return
+        item, twin = self._in_both(selected)
+        if twin is None:
             return
         self._following = True
         try:
-            second.document.select(twin)
+            if item is selected:
+                second.document.select(twin)
             place = first.canvas.canvas.place_of(item)
             if place is not None:
                 second.canvas.canvas.put(twin, place, first.canvas.scale)
         finally:
             self._following = False
+
+    def _in_both(self, item: Node | Tensor) -> tuple[Node | Tensor, Node | Tensor | None]:
+        """An item with its counterpart, else the nearest before it that has one; None where there is none at all."""
+        here: Node | Tensor | None = item
+        seen: set[Node | Tensor] = set()
+        while here is not None and here not in seen and len(seen) < FARTHEST:
+            twin = self._counterpart(here)
+            if twin is not None:
+                return here, twin
+            seen.add(here)
+            node = here.producer if isinstance(here, Tensor) else here
+            inputs = node.inputs if node is not None else []
+            here = next((t.producer for t in inputs if t is not None and t.producer is not None), None)
+        return item, None
 
     def _counterpart(self, item: Node | Tensor) -> Node | Tensor | None:
         """What an item of one window is in the other one, which has read its file by itself."""

@@ -81,6 +81,8 @@ class Viewport(QWidget):
 
     def put(self, item: object, place: QPointF, scale: float) -> bool:
         """Look at an item from a scale, with its header at a place of the widget; False if it is not shown."""
+        if self.place_of(item) is None:
+            return False
         self.view.scale = scale
         return self._hold(item, place, animated=True)
 

@@ -185,6 +185,7 @@ def test_a_weight_is_shown_beside_the_other_models(
     qtbot.waitUntil(lambda: bool(pane.pair.histogram.counts.size))
     assert pane.pair.isVisible()
     assert pane.pair.note.text().startswith("fc.weight · float32 10×48 · 1 of 480 elements differ, by 0.5 at most")
+    assert pane.pair.histogram.getAxis("bottom").labelText == "this model − the other"
     assert pane.pair.histogram.counts[-1] == 1
     assert pane.pair.histogram.counts.sum() == 480
     difference = pane.pair.pictures.pictures[2].image.image

@@ -137,7 +137,9 @@ def test_a_selection_in_either_window_leads_the_other(qtbot: QtBot, pair: Pair) 
     other.activateWindow()
     qtbot.waitUntil(other.isActiveWindow)
     other.document.select(node(other, "Abs"))
-    assert shown.document.selection is tensor, "what the other lacks changes nothing"
+    assert shown.document.selection is tensor, "what the other lacks selects nothing there"
+    before, there = (window.canvas.canvas.place_of(node(window, "Tanh")) for window in (other, shown))
+    assert (before.x(), before.y()) == pytest.approx((there.x(), there.y()), abs=3)
 
 
 def wheel(window: MainWindow, turns: int) -> None:
