@@ -15,6 +15,7 @@ from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.panes.timings import TimingsPane
 from gui.settings import Settings
+from tests.gui.window_panes import Panes
 
 Opener = Callable[[str | Path], None]
 
@@ -82,3 +83,9 @@ def run_pane(window: MainWindow) -> RunPane:
 def timings(window: MainWindow) -> TimingsPane:
     """The Timings pane."""
     return window.docks["timings"].widget()
+
+
+@pytest.fixture
+def panes(window: MainWindow) -> Panes:
+    """The panes of the window."""
+    return Panes(window)
