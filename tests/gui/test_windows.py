@@ -43,7 +43,7 @@ def test_a_closed_window_stays_until_its_last_function_has_ended(
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert shiboken6.isValid(window)
     goes_on.set()
-    qtbot.waitUntil(lambda: not shiboken6.isValid(window), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not shiboken6.isValid(window))
 
 
 def test_the_program_waits_for_it(windows: Windows, monkeypatch: pytest.MonkeyPatch) -> None:
