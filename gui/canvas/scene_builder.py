@@ -232,6 +232,7 @@ class _Builder:
                 label_width=label_width,
                 parent=parent if (parent >= 0).any() else None,
                 horizontal=self.options.horizontal,
+                slot=np.arange(1, len(edges) + 1),  # nodes are read slot by slot
             ),
             box_of=self.box_of,
             nets_of=nets_of,

@@ -10,6 +10,9 @@ from engine.shapes.bind import Binder
 from gui.canvas.groups import Group
 from gui.canvas.labels import clean, format_dims
 from gui.canvas.module_paths import module_path
+from gui.schemas import input_name, output_name
+
+MOST_READERS = 4
 
 
 def tip_text(item: object, binder: Binder | None = None, more: Sequence[str] = ()) -> str:
@@ -24,6 +27,7 @@ def tip_text(item: object, binder: Binder | None = None, more: Sequence[str] = (
         bound = binder.shape(shape) if binder is not None else shape
         lines += [f"= {clean(format_dims(bound), 160)}"] if bound != shape else []
         lines += [clean(item.unknown_because, 160)] if item.unknown_because else []
+        lines += _uses(item)
     elif isinstance(item, Group):
         lines = [clean("/".join(item.path), 160), clean(item.kind, 80), f"{item.nodes:,} nodes"]
         lines += [f"one of {item.twins:,} of the same structure"] if item.twins > 1 else []
@@ -34,3 +38,16 @@ def tip_text(item: object, binder: Binder | None = None, more: Sequence[str] = (
     lines += more
     # As HTML with everything escaped, since Qt would guess whether plain text is meant to be HTML.
     return f"<p style='white-space:pre'>{escape(chr(10).join(filter(None, lines)), quote=False)}</p>"
+
+
+def _uses(tensor: Tensor) -> list[str]:
+    """Who makes a tensor and who reads it, with the slots by number and formal name."""
+    lines = []
+    if tensor.producer is not None:
+        slot = tensor.producer_slot
+        name = clean(output_name(tensor.producer, slot), 24)
+        lines.append(f"output {slot + 1} ({name}) of {clean(tensor.producer.name, 60)}")
+    for node, slot in tensor.consumers[:MOST_READERS]:
+        lines.append(f"input {slot + 1} ({clean(input_name(node, slot), 24)}) of {clean(node.name, 60)}")
+    more = len(tensor.consumers) - MOST_READERS
+    return [*lines, f"and of {more:,} more"] if more > 0 else lines

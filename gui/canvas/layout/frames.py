@@ -29,11 +29,11 @@ ROOT = -1
 class _Frame:
     """What is in a frame: its boxes, its edges as (source, target, net), and the nets that come in and go out.
 
-    In an edge, source or target None stands for the port of the net.
+    In an edge, source or target None stands for the port of the net. Each edge has its slot.
     """
 
     boxes: list[int]
-    edges: dict[tuple[int | None, int | None, int], None] = field(default_factory=dict)
+    edges: dict[tuple[int | None, int | None, int], int] = field(default_factory=dict)
     entries: dict[int, None] = field(default_factory=dict)
     exits: dict[int, None] = field(default_factory=dict)
 
@@ -67,6 +67,7 @@ class _Compound:
         self.data = data
         self.width, self.height, self.across, self.along = width, height, across, along
         self.anchor = width / 2
+        self.slot = data.slot if data.slot is not None else np.zeros(len(data.source), np.int64)
         # Title and side strips in the directions of the flow: left, top, right, bottom.
         self.inset = (TITLE, SIDE, SIDE, SIDE) if data.horizontal else (SIDE, TITLE, SIDE, SIDE)
         self.placed: dict[int, _Placed] = {}
@@ -88,7 +89,7 @@ class _Compound:
         free = np.full(edges, np.nan)
         return Level(
             self.width, self.height, data.source, data.target, data.net, self.anchor, free, free,
-            np.zeros(count, np.int64), self.across, self.along,
+            self.slot, np.zeros(count, np.int64), self.across, self.along,
         )  # fmt: skip
 
     def sorted_out(self) -> dict[int, _Frame]:
@@ -100,8 +101,8 @@ class _Compound:
         chains: dict[int, list[int]] = {ROOT: []}
         for frame in sorted(frames)[1:]:
             chains[frame] = [*chains[parent[frame]], frame]
-        columns = (self.data.source.tolist(), self.data.target.tolist(), self.data.net.tolist())
-        for source, target, net in zip(*columns, strict=True):
+        columns = (self.data.source.tolist(), self.data.target.tolist(), self.data.net.tolist(), self.slot.tolist())
+        for source, target, net, slot in zip(*columns, strict=True):
             above, below = chains[parent[source]], chains[parent[target]]
             if target in above or source in below:
                 continue  # from inside a frame to the frame itself
@@ -110,13 +111,13 @@ class _Compound:
                 common += 1
             outer = above[common - 1] if common else ROOT
             ways_out, ways_in = [*above[common:], source], [*below[common:], target]
-            frames[outer].edges[ways_out[0], ways_in[0], net] = None
+            frames[outer].edges.setdefault((ways_out[0], ways_in[0], net), slot)
             for frame, item in pairwise(ways_out):
                 frames[frame].exits[net] = None
-                frames[frame].edges[item, None, net] = None
+                frames[frame].edges.setdefault((item, None, net), slot)
             for frame, item in pairwise(ways_in):
                 frames[frame].entries[net] = None
-                frames[frame].edges[None, item, net] = None
+                frames[frame].edges.setdefault((None, item, net), slot)
         return frames
 
     def place(self, number: int, frames: dict[int, _Frame]) -> None:
@@ -168,6 +169,7 @@ class _Compound:
             anchor=np.concatenate([self.anchor[boxes], np.full(ends, PORT_WIDTH / 2)]),
             source_port=at[:, 0].copy(),
             target_port=at[:, 1].copy(),
+            slot=np.unique(np.array(list(frame.edges.values()), np.int64), return_inverse=True)[1],  # alike in twins
             pin=np.repeat([0, -1, 1], [len(boxes), len(entry), len(leave)]),
             label_across=self.across[nets] * labelled,
             label_along=self.along[nets] * labelled,

@@ -47,6 +47,7 @@ def _extract(level: Level, boxes: Bools) -> Level:
         anchor=level.anchor[boxes],
         source_port=level.source_port[edges],
         target_port=level.target_port[edges],
+        slot=level.slot[edges],
         pin=level.pin[boxes],
         label_across=level.label_across,
         label_along=level.label_along,
@@ -64,7 +65,7 @@ def _layout_part(level: Level) -> Drawing:
     if wrapping is not None:
         ranked = ranks(count, source, target, net, level.pin, wrapping.least)
         bus = buses(wrapping.least, ranked.rank, source, target)
-    graph = layered_graph(ranked.rank, source, target, net, bus, len(level.label_across))
+    graph = layered_graph(ranked.rank, source, target, net, bus, len(level.label_across), level.slot[forward])
     place = order_layers(graph)
     for near in (*graph.up, *graph.down):
         if len(near) > 1:

@@ -15,9 +15,14 @@ STALLED = 2  # the sweeps fall into a cycle of two after a few rounds
 TRANSPOSE_ROUNDS = 3
 TRANSPOSE_WIDTH = 200  # wider layers keep their barycentre order
 TRANSPOSE_PAIRS = 400
+MOST_SLOTS = 32  # of a box; nobody counts more lines than that
+LONGER = 1.05  # how much more lines may lead aside for the sake of the slots
+PORT_WEIGHT = 1e-3  # of a place in a layer: means of places differ by more
 
 
-def layered_graph(rank: Ints, source: Ints, target: Ints, net: Ints, bus: Ints, net_count: int) -> LayeredGraph:
+def layered_graph(
+    rank: Ints, source: Ints, target: Ints, net: Ints, bus: Ints, net_count: int, slot: Ints
+) -> LayeredGraph:  # fmt: skip
     """Put one trunk of dummies under every net, down to the layer above its last target.
 
     Edges must point to a lower layer and be distinct by (net, target). Those with a `bus` share a trunk that begins
@@ -66,16 +71,55 @@ def layered_graph(rank: Ints, source: Ints, target: Ints, net: Ints, bus: Ints, 
         dummy_net=trunks[owner],
         dummy_source=trunk_source[owner],
         bus=gathered,
+        port=_ports(len(layer), count, leaves, enters, slot),
     )
 
 
+def _ports(vertices: int, boxes: int, leaves: Ints, enters: Ints, slot: Ints) -> list[float]:
+    """Where the line of each vertex enters the box below; in the middle for those that enter none."""
+    if not slot.any():
+        return []
+    into = np.flatnonzero(enters < boxes)
+    into = into[np.lexsort((slot[into], enters[into]))]
+    box = enters[into]
+    first = np.searchsorted(box, box)
+    count = np.searchsorted(box, box, "right") - first
+    share = np.where(count <= MOST_SLOTS, (np.arange(len(box)) - first + 0.5) / count, 0.5)
+    port = np.full(vertices, 0.5)
+    port[leaves[into[::-1]]] = share[::-1]
+    return port.tolist()
+
+
 def order_layers(graph: LayeredGraph) -> list[int]:
-    """Reorder `graph.layers` in place for few crossings and return every vertex's place in its layer."""
+    """Reorder `graph.layers` in place for few crossings and return every vertex's place in its layer.
+
+    Lines stand in the order of the slots that they enter as far as that costs neither crossings nor length: the search
+    is made without an eye on the slots, then with it, and ends with a sweep for them alone.
+    """
     layers = graph.layers
     place = [0] * len(graph.layer)
+    at_first = _copied(layers)
+    fewest = _search(graph, place, None)
+    if not graph.port:
+        return place
+    if fewest:
+        best, span = _copied(layers), _span(graph, place)
+        layers[:] = at_first
+        if _search(graph, place, graph.port) > fewest or _span(graph, place) > LONGER * span:
+            _restore(layers, best, place)
+    best, fewest, span = _copied(layers), count_crossings(layers, graph.down, place), _span(graph, place)
+    _barycentre_sweep(layers, range(len(layers) - 2, -1, -1), graph.down, place, graph.port)
+    if count_crossings(layers, graph.down, place) > fewest or _span(graph, place) > LONGER * span:
+        _restore(layers, best, place)
+    return place
+
+
+def _search(graph: LayeredGraph, place: list[int], port: list[float] | None) -> int:
+    """Sweep down and up, then swap neighbours; how many crossings are left."""
+    layers = graph.layers
     for layer in layers:
         _number(layer, place)
-    best = [layer[:] for layer in layers]
+    best = _copied(layers)
     fewest = count_crossings(layers, graph.down, place)
     stalled = 0
     for sweep in range(MAX_SWEEPS):
@@ -84,18 +128,29 @@ def order_layers(graph: LayeredGraph) -> list[int]:
         if sweep % 2 == 0:
             _barycentre_sweep(layers, range(1, len(layers)), graph.up, place)
         else:
-            _barycentre_sweep(layers, range(len(layers) - 2, -1, -1), graph.down, place)
+            _barycentre_sweep(layers, range(len(layers) - 2, -1, -1), graph.down, place, port)
         crossings = count_crossings(layers, graph.down, place)
         if crossings < fewest:
-            fewest, best, stalled = crossings, [layer[:] for layer in layers], 0
+            fewest, best, stalled = crossings, _copied(layers), 0
         else:
             stalled += 1
-    layers[:] = best
+    _restore(layers, best, place)
+    return fewest - _transpose(graph, place) if fewest else 0
+
+
+def _span(graph: LayeredGraph, place: list[int]) -> int:
+    """How many places all edges lead aside, which tells how long the lines will be."""
+    return sum([abs(place[lower] - place[upper]) for upper, ends in enumerate(graph.down) for lower in ends])
+
+
+def _copied(layers: list[list[int]]) -> list[list[int]]:
+    return [layer[:] for layer in layers]
+
+
+def _restore(layers: list[list[int]], before: list[list[int]], place: list[int]) -> None:
+    layers[:] = before
     for layer in layers:
         _number(layer, place)
-    if fewest:
-        _transpose(graph, place)
-    return place
 
 
 def count_crossings(layers: list[list[int]], down: list[list[int]], place: list[int]) -> int:
@@ -123,8 +178,11 @@ def _number(layer: list[int], place: list[int]) -> None:
         place[vertex] = i
 
 
-def _barycentre_sweep(layers: list[list[int]], which: Iterable[int], near: list[list[int]], place: list[int]) -> None:
-    """Sort each layer by the mean place of its neighbours in the layer done before.
+def _barycentre_sweep(
+    layers: list[list[int]], which: Iterable[int], near: list[list[int]], place: list[int],
+    port: list[float] | None = None,
+) -> None:  # fmt: skip
+    """Sort each layer by the mean place of its neighbours in the layer done before, and by `port` where that is equal.
 
     Plain lists on purpose: layers are narrow, and an array per layer costs more than it saves.
     """
@@ -144,6 +202,8 @@ def _barycentre_sweep(layers: list[list[int]], which: Iterable[int], near: list[
                 key = last
             else:
                 key = sum([place[u] for u in neighbours]) / count
+            if port is not None:
+                key += PORT_WEIGHT * port[vertex]
             if key < last:
                 is_sorted = False
             last = key
@@ -153,8 +213,9 @@ def _barycentre_sweep(layers: list[list[int]], which: Iterable[int], near: list[
             _number(layer, place)
 
 
-def _transpose(graph: LayeredGraph, place: list[int]) -> None:
-    """Swap neighbours in a layer wherever that saves crossings, a few rounds."""
+def _transpose(graph: LayeredGraph, place: list[int]) -> int:
+    """Swap neighbours in a layer wherever that saves crossings, a few rounds; how many it saved."""
+    total = 0
     for _ in range(TRANSPOSE_ROUNDS):
         saved = 0
         for layer in graph.layers:
@@ -168,8 +229,10 @@ def _transpose(graph: LayeredGraph, place: list[int]) -> None:
                     layer[i], layer[i + 1] = right, left
                     place[right], place[left] = i, i + 1
                     saved += gain
+        total += saved
         if not saved:
             break
+    return total
 
 
 def _swap_gain(left: list[int], right: list[int], place: list[int]) -> int:

@@ -46,7 +46,8 @@ def _check(data: LayoutInput) -> None:
 def _distinct(data: LayoutInput) -> LayoutInput:
     """One edge for each net and target."""
     _, first = np.unique(data.net * len(data.width) + data.target, return_index=True)
-    return replace(data, source=data.source[first], target=data.target[first], net=data.net[first])
+    slot = None if data.slot is None else data.slot[first]
+    return replace(data, source=data.source[first], target=data.target[first], net=data.net[first], slot=slot)
 
 
 def _turn(result: Layout, label_width: Floats) -> None:

@@ -29,6 +29,9 @@ class LayoutInput:
         frame. A frame stands before what is in it, and its size is found by the layout.
     horizontal
         Whether the flow goes to the right instead of down.
+    slot
+        What the edges into one box are ordered by, left to right, where that costs no crossing, shape (e,); None where
+        it does not matter.
     """
 
     width: Floats
@@ -39,6 +42,7 @@ class LayoutInput:
     label_width: Floats
     parent: Ints | None = None
     horizontal: bool = False
+    slot: Ints | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,6 +117,8 @@ class Level:
         Where the lines of each box meet it unless told otherwise, from its left side, shape (n,).
     source_port, target_port
         Place of each edge's ends from the anchor, shape (e,); NaN where it is free.
+    slot
+        As in `LayoutInput`; all 0 where it does not matter.
     pin
         -1 for boxes that stand above all others, 1 for those below, else 0, shape (n,).
     label_across, label_along
@@ -127,6 +133,7 @@ class Level:
     anchor: Floats
     source_port: Floats
     target_port: Floats
+    slot: Ints
     pin: Ints
     label_across: Floats
     label_along: Floats
@@ -170,6 +177,9 @@ class LayeredGraph:
         Net of every dummy and the box it comes from, shape (N - n,).
     bus
         The bus each net takes, shape (k,), as in `Layout`.
+    port
+        Where the line of each vertex enters the box below it, from 0 at the left to 1, by the order of its slots; empty
+        where that does not matter.
     """
 
     boxes: int
@@ -185,3 +195,4 @@ class LayeredGraph:
     dummy_net: Ints
     dummy_source: Ints
     bus: Ints
+    port: list[float]

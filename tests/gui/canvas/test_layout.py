@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gui.canvas.layout import Layout, LayoutInput, layout
+from gui.canvas.layout.ordering import count_crossings, layered_graph, order_layers
+from gui.canvas.layout.ranking import longest_paths
 
 
 def graph(boxes: int, nets: list[tuple[int, list[int]]], width: float = 80.0, height: float = 24.0) -> LayoutInput:
@@ -198,3 +203,59 @@ def test_contradicting_arrays_are_refused() -> None:
     data.net = np.array([0, 0])
     with pytest.raises(ValueError, match="two sources"):
         layout(data)
+
+
+def slotted(boxes: int, nets: list[tuple[int, list[int]]], slot: list[int]) -> LayoutInput:
+    data = graph(boxes, nets)
+    data.slot = np.array(slot, np.int64)
+    return data
+
+
+def entering(data: LayoutInput, result: Layout, box: int) -> list[int]:
+    """The nets that enter a box, left to right."""
+    x0, x1, y0 = result.x[box], result.x[box] + data.width[box], result.y[box]
+    at = (np.abs(result.arrows[:, 1] - y0) < 1) & (result.arrows[:, 0] > x0) & (result.arrows[:, 0] < x1)
+    return [int(net) for _, net in sorted(zip(result.arrows[at, 0], result.arrow_net[at], strict=True))]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+def test_lines_enter_in_the_order_of_the_slots(order: list[int]) -> None:
+    """Three sources of one box, and one behind a chain: any order is free of crossings."""
+    data = slotted(5, [(0, [4]), (1, [3]), (2, [4]), (3, [4])], [order[0], 9, order[1], order[2]])
+    wanted = [net for _, net in sorted(zip(order, (0, 2, 3), strict=True))]
+    assert entering(data, layout(data), 4) == wanted
+
+
+@pytest.mark.parametrize("skip_first", [True, False])
+def test_a_shortcut_stands_at_the_side_of_its_slot(skip_first: bool) -> None:
+    """0 → 1 → 2 → 3 and 0 → 3, as in residual networks."""
+    data = slotted(4, [(0, [1, 3]), (1, [2]), (2, [3])], [5, 1 if skip_first else 3, 6, 2])
+    assert entering(data, layout(data), 3) == ([0, 2] if skip_first else [2, 0])
+
+
+def crossings_of(data: LayoutInput, slot: np.ndarray) -> int:
+    count, none = len(data.width), np.full(len(data.source), -1)
+    rank = longest_paths(count, data.source, data.target)
+    layered = layered_graph(rank, data.source, data.target, data.net, none, len(data.label_width), slot)
+    return count_crossings(layered.layers, layered.down, order_layers(layered))
+
+
+@given(graphs(acyclic=True), st.randoms(use_true_random=False))
+def test_slots_cost_no_crossing(data: LayoutInput, random: Random) -> None:
+    _, first = np.unique(data.net * len(data.width) + data.target, return_index=True)
+    data = replace(data, source=data.source[first], target=data.target[first], net=data.net[first])
+    slot = list(range(1, len(data.source) + 1))
+    random.shuffle(slot)
+    with_slots = crossings_of(data, np.array(slot, np.int64))
+    assert with_slots <= crossings_of(data, np.zeros(len(slot), np.int64))
+
+
+@settings(max_examples=60)
+@given(graphs(acyclic=True), st.randoms(use_true_random=False))
+def test_slots_break_nothing(data: LayoutInput, random: Random) -> None:
+    slot = list(range(1, len(data.source) + 1))
+    random.shuffle(slot)
+    data.slot = np.array(slot, np.int64)
+    result = layout(data)
+    assert overlapping_boxes(data, result) == 0
+    assert segments_through_boxes(data, result) == 0
