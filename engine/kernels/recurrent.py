@@ -211,14 +211,15 @@ def run_lstm(run: Run, initial_h: Any, initial_c: Any, p: Any, input_forget: int
             if peepholes is not None:
                 gates[:, :n] += peepholes[0] * c
                 gates[:, 2 * n : 3 * n] += peepholes[2] * c
-            take_in, forget, candidate = gates[:, :n], gates[:, 2 * n : 3 * n], gates[:, 3 * n :]
-            i = f(run.clipped(take_in))
-            keep = 1 - i if input_forget else f(run.clipped(forget))
-            new_c = keep * c + i * g(run.clipped(candidate))
-            out = gates[:, n : 2 * n]
+                i, forget = f(run.clipped(gates[:, :n])), f(run.clipped(gates[:, 2 * n : 3 * n]))
+            else:  # nothing comes between the three gates: they are computed as one
+                opened = f(run.clipped(gates[:, : 3 * n]))
+                i, out, forget = opened[:, :n], opened[:, n : 2 * n], opened[:, 2 * n :]
+            keep = 1 - i if input_forget else forget
+            new_c = keep * c + i * g(run.clipped(gates[:, 3 * n :]))
             if peepholes is not None:
-                out = out + peepholes[1] * new_c
-            new_h = f(run.clipped(out)) * h_of(new_c)
+                out = f(run.clipped(gates[:, n : 2 * n] + peepholes[1] * new_c))
+            new_h = out * h_of(new_c)
             sequence[t, d] = run.select(active, new_h, 0)
             h, c = run.select(active, new_h, h), run.select(active, new_c, c)
         finals_h.append(h)
