@@ -220,6 +220,8 @@ def _fallback_words(step: Step, error: DeviceError) -> str:
 
 def _as_outputs(result: Any) -> tuple[Value, ...]:
     """A kernel's result as one value per output slot; NumPy scalars become arrays of rank 0."""
+    if type(result) is np.ndarray:
+        return (result,)
     values = result if isinstance(result, tuple) else (result,)
     return tuple(np.asarray(v) if isinstance(v, np.generic) else v for v in values)
 

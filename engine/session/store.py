@@ -158,6 +158,8 @@ def _nbytes(value: Value) -> int:
 
 def fresh_bytes(value: Value, inputs: Iterable[Value]) -> int:
     """Bytes of main memory that a node allocated for a value; views of its inputs or of a file count nothing."""
+    if type(value) is np.ndarray and value.base is None:  # nearly every value: a view of it can't be older than it is
+        return 0 if any(given is value for given in inputs) else value.nbytes
     owner = _owner(value)
     if owner is None or any(_owner(given) is owner for given in inputs):
         return 0
