@@ -31,7 +31,7 @@ class Mark:
         """The mark of an item."""
         if isinstance(item, Group):
             part = f" {item.part}/{item.parts}" if item.parts > 1 else ""
-            return cls(MODULE, next(item.all_nodes()).graph.prefix, "/".join(item.path) + part)
+            return cls(MODULE, item.all_nodes()[0].graph.prefix, "/".join(item.path) + part)
         return cls(NODE if isinstance(item, Node) else TENSOR, item.graph.prefix, item.name)
 
     @property
@@ -57,10 +57,12 @@ class Bookmarks(QObject):
 
     Those that a model read anew has no more are kept, as the file may get them back.
 
-    Signals: `changed()` says that they are others now, `module_wanted(Bookmark)` that a module shall be shown.
+    Signals: `changed()` says that they are others now, `saved(path)` that the user changed those of a file,
+    `module_wanted(Bookmark)` that a module shall be shown.
     """
 
     changed = Signal()
+    saved = Signal(str)
     module_wanted = Signal(object)
 
     def __init__(self, document: Document) -> None:
@@ -68,10 +70,10 @@ class Bookmarks(QObject):
         self._document = document
         self._last: Bookmark | None = None
         self.all: list[Bookmark] = []
-        document.model_changed.connect(self._load)
+        document.model_changed.connect(self.load)
 
     @Slot()
-    def _load(self) -> None:
+    def load(self) -> None:
         """Find the remembered ones in the model."""
         document = self._document
         self.all, self._last = [], None
@@ -123,6 +125,7 @@ class Bookmarks(QObject):
             marks = [asdict(bookmark.mark) for bookmark in self.all]
             document.settings.remember_bookmarks(document.path, document.index.fingerprint, marks)
         self.changed.emit()
+        self.saved.emit(document.path or "")
 
     # Going there
 

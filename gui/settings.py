@@ -110,8 +110,7 @@ class Settings:
         """Remember the bookmarks of a model, for the most recent models."""
         path = str(Path(path).absolute())
         records = [record for record in self._bookmark_records() if record.get("path") != path]
-        if len(json.dumps(marks)) <= MAX_REMEMBERED_CHARS:
-            records.append({"path": path, "model": fingerprint, "marks": marks})
+        records.append({"path": path, "model": fingerprint, "marks": _fitting(marks)})
         self._store.setValue("files/marks", json.dumps(records[-MAX_REMEMBERED:]))
 
     def _bookmark_records(self) -> list[dict[str, Any]]:
@@ -139,6 +138,17 @@ class Settings:
         """The stored value if it is of the default's type."""
         try:
             value = json.loads(str(self._store.value(key, "")))
-        except ValueError:
+        except (ValueError, RecursionError):
             return default
         return value if isinstance(value, type(default)) else default
+
+
+def _fitting(marks: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The marks that may be remembered of one model, the newest ones first if not all may."""
+    kept, room = [], MAX_REMEMBERED_CHARS
+    for mark in reversed(marks):
+        size = len(json.dumps(mark))
+        if size <= room:
+            kept.append(mark)
+            room -= size
+    return kept[::-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from engine.graph.ir import Node, Tensor
@@ -28,6 +30,7 @@ class Windows(QObject):
         window.window_wanted.connect(self.new_window)
         window.closed.connect(self._window_closed)
         window.document.differ.other_wanted.connect(self._show_other)
+        window.document.bookmarks.saved.connect(self._share_bookmarks)
         self.all.append(window)
         if self.all[:-1]:
             last = self.all[-2]
@@ -67,6 +70,15 @@ class Windows(QObject):
         else:
             other.raise_()
             other.activateWindow()
+
+    @Slot(str)
+    def _share_bookmarks(self, path: str) -> None:
+        """Show the bookmarks of a file in its other windows too, which would else write over them."""
+        changed = self.sender()
+        for document in (window.document for window in self.all):
+            same = document.path and Path(document.path).absolute() == Path(path).absolute()
+            if same and document.bookmarks is not changed:
+                document.bookmarks.load()
 
     @Slot()
     def _window_closed(self) -> None:

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import math
+import os
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from statistics import median
 from typing import Any
 
 from engine.errors import EngineError
+from engine.graph.storage import open_regular
 
 SIGNATURE = "netron:attachment"
 MAX_BYTES = 512 << 20
@@ -51,7 +53,7 @@ def looks_attached(path: str) -> bool:
     if suffix != ".json":
         return suffix == ".csv"
     try:
-        with Path(path).open("rb") as file:
+        with os.fdopen(open_regular(path), "rb") as file:
             head = file.read(_HEAD)
             file.seek(-min(_HEAD, file.seek(0, 2)), 2)
             ends = head + file.read()
@@ -69,9 +71,11 @@ def read_entries(path: str) -> list[Entry]:
     OSError: it cannot be read.
     """
     file = Path(path)
-    if file.stat().st_size > MAX_BYTES:
+    with os.fdopen(open_regular(path), "rb") as opened:
+        data = opened.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
         raise AttachmentError(f"{file.name} is larger than {MAX_BYTES >> 20} MiB")
-    text = file.read_bytes().decode("utf-8-sig", "replace")
+    text = data.decode("utf-8-sig", "replace")
     if file.suffix.lower() == ".csv":
         return list(_table(text))
     try:
@@ -120,7 +124,9 @@ def _profile(events: list[dict[str, Any]]) -> Iterator[Entry]:
         about = args if isinstance(args, dict) else {}
         facts[target] = {"kernel": str(about.get("op_name", "")), "provider": str(about.get("provider", ""))}
     for target, by_run in times.items():
-        yield Entry(KERNEL, target, TIME, median(by_run.values()))
+        time = _number(median(by_run.values()))
+        if time is not None:
+            yield Entry(KERNEL, target, TIME, time)
         yield from (Entry(KERNEL, target, name, words) for name, words in facts[target].items() if words)
 
 

@@ -192,8 +192,9 @@ def _share(value: float, low: float, high: float, logarithmic: bool) -> float:
     if value <= low:
         return 0.0
     if logarithmic:
-        return math.log(value / low) / math.log(high / low)
-    return math.sqrt((value - low) / (high - low))
+        return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
+    # In halves, as high - low may be more than a float holds.
+    return math.sqrt((value / 2 - low / 2) / (high / 2 - low / 2))
 
 
 def _colored(scene: Scene, colors: list[str | None], legend: Legend | None) -> Coloring:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -179,6 +180,27 @@ def test_odd_values_are_kept_as_words(sample: Model, tmp_path: Path) -> None:
     found = attach(str(path), sample)
     assert found.numbers == {}
     assert len(found.facts[next(iter(found.subjects))]) == len(values)
+
+
+@pytest.mark.parametrize("name", ["pipe.json", "pipe.csv"])
+def test_a_pipe_is_refused_at_once(sample: Model, tmp_path: Path, name: str) -> None:
+    """Nobody writes into it: whoever opened it would wait for ever, the window among them."""
+    os.mkfifo(tmp_path / name)
+    looks_attached(str(tmp_path / name))
+    with pytest.raises(OSError, match="not a regular file"):
+        attach(str(tmp_path / name), sample)
+
+
+def test_a_device_without_an_end_is_refused(sample: Model, tmp_path: Path) -> None:
+    (tmp_path / "a.json").symlink_to("/dev/zero")
+    with pytest.raises(OSError, match="not a regular file"):
+        attach(str(tmp_path / "a.json"), sample)
+
+
+def test_times_beyond_any_float_are_left_out(sample: Model, tmp_path: Path) -> None:
+    event = {"cat": "Node", "name": f"{CONV}_kernel_time", "dur": 1.7e308, "ts": 1, "args": {"op_name": "Conv"}}
+    (tmp_path / "p.json").write_text(json.dumps([event] * 2000))
+    assert attach(str(tmp_path / "p.json"), sample).numbers == {}
 
 
 # In the window

@@ -41,6 +41,18 @@ def test_what_is_too_long_to_remember_is_forgotten(settings: Settings) -> None:
     assert settings.bookmarks_of("/b", "model") == []
 
 
+def test_one_bookmark_too_long_to_remember_takes_no_other_with_it(settings: Settings) -> None:
+    short, long = {"name": "a", "note": ""}, {"name": "n" * MAX_REMEMBERED_CHARS}
+    settings.remember_bookmarks("/a", "model", [short, long, short])
+    assert settings.bookmarks_of("/a", "model") == [short, short]
+
+
+def test_the_newest_bookmarks_are_remembered_where_not_all_can_be(settings: Settings) -> None:
+    marks = [{"name": f"{place}" + "n" * (MAX_REMEMBERED_CHARS // 4)} for place in range(5)]
+    settings.remember_bookmarks("/a", "model", marks)
+    assert settings.bookmarks_of("/a", "model") == marks[2:]
+
+
 def test_bookmarks_follow_a_file_that_moves_and_stay_with_one_that_changes(settings: Settings) -> None:
     marks = [{"kind": "node", "graph": "", "name": "a"}]
     settings.remember_bookmarks("/a.onnx", "one", marks)
@@ -52,7 +64,7 @@ def test_bookmarks_follow_a_file_that_moves_and_stay_with_one_that_changes(setti
     assert settings.bookmarks_of("/a.onnx", "one") == marks
 
 
-@pytest.mark.parametrize("value", ["[", "{}", "5", '["ok", 3]', ""])
+@pytest.mark.parametrize("value", ["[", "{}", "5", '["ok", 3]', "", "[" * 100_000])
 def test_nonsense_counts_as_unset(tmp_path: Path, value: str) -> None:
     store = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
     for key in ("files/recent", "run/providers", "run/inputs", "window/geometry"):
