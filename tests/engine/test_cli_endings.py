@@ -63,6 +63,8 @@ ENDINGS = [
     (2, ["export", SAMPLE, "out.onnx", "--nodes", "no_such"], "InputError"),
     (0, ["render", SAMPLE, "out.svg"], None),
     (2, ["render", SAMPLE, "out.gif"], "InputError"),
+    (0, ["render", SAMPLE, "out.svg", "--dim", "N=4"], None),
+    (2, ["render", SAMPLE, "out.svg", "--dim", "M=4"], "InputError"),
     (2, ["render", SAMPLE, "out.png", "--scale", "0"], "UsageError"),
     (0, ["--smoke", SAMPLE, "--view"], None),
     (2, ["--smoke", "missing.onnx"], "ModelFormatError"),

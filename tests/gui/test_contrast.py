@@ -45,7 +45,8 @@ def test_the_canvas_reads(theme: Theme) -> None:
     for ink in (colors.text, colors.muted, colors.accent):
         for ground in (colors.background, colors.body, colors.frame, colors.pill, colors.chip):
             assert contrast(ink, ground) >= TEXT
-    for line in (colors.edge, colors.accent, colors.found, colors.error):
+    assert contrast(colors.copied, colors.background) >= TEXT
+    for line in (colors.copied, colors.edge, colors.accent, colors.found, colors.error):
         assert contrast(line, colors.background) >= MEANING
         assert contrast(line, colors.frame) >= MEANING
 
