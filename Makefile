@@ -13,7 +13,7 @@ help:
 	@echo "make lint                   ruff and mypy only"
 	@echo "make fuzz [SECONDS_OF_FUZZ=600]  open mutants of real models"
 	@echo "make bench                  speed, beside ONNX Runtime"
-	@echo "make bench-view             opening and drawing large graphs, beside Netron; quality of the layout"
+	@echo "make bench-view             opening and drawing large graphs, beside Netron; pauses; quality of the layout"
 	@echo "make package                the folder build dist/oinfer"
 	@echo "make smoke                  open, run and grab the window without a display"
 	@echo "make clean                  remove what was built; .venv stays"
@@ -48,6 +48,7 @@ bench-view: export QT_QPA_PLATFORM = offscreen
 bench-view: .venv/ready-test
 	@$(BIN)/python tests/bench/view.py
 	@$(BIN)/python tests/bench/beside_netron.py
+	@$(BIN)/python tests/bench/pauses.py
 	@$(BIN)/python tests/bench/layout_quality.py
 
 package: .venv/ready-package

@@ -8,9 +8,12 @@ from engine.graph.ir import Node, Tensor, ValueSource
 from engine.graph.types import Type
 from engine.shapes import rules
 from engine.shapes.facts import is_complete
+from engine.words import counted
 
 _MOST_VALUES = 8
 """Elements of a small constant that are written out."""
+_MOST_INPUTS = 32
+"""Inputs of a node that are written out; who has thousands of them reads no further."""
 
 
 def shape_origin(tensor: Tensor) -> str:
@@ -21,7 +24,9 @@ def shape_origin(tensor: Tensor) -> str:
     lines = [_source(tensor)]
     node = tensor.producer
     if node is not None and tensor.data is None:
-        lines += [f"  input {slot}: {_given(t)}" for slot, t in enumerate(node.inputs) if t is not None]
+        given = [(slot, t) for slot, t in enumerate(node.inputs) if t is not None]
+        lines += [f"  input {slot}: {_given(t)}" for slot, t in given[:_MOST_INPUTS]]
+        lines += [f"  and {counted(len(given) - _MOST_INPUTS, 'more input')}"] if len(given) > _MOST_INPUTS else []
         lines += _settings(node)
     if tensor.unknown_because:
         known = is_complete(tensor.inferred_type)

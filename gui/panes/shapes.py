@@ -12,6 +12,7 @@ from engine.words import counted
 from gui.document import Document
 from gui.models.shapes import COLUMNS, ShapeRow, bind_rows, shape_rows
 from gui.table_pane import TablePane, own_tensors
+from gui.widgets.tips import plain_tip
 
 _FILTERS: dict[str, Callable[[ShapeRow], bool] | None] = {
     "All": None,
@@ -19,6 +20,7 @@ _FILTERS: dict[str, Callable[[ShapeRow], bool] | None] = {
     "Differs": lambda row: bool(row.clash),
     "Dynamic": lambda row: row.is_dynamic,
 }
+MOST_LINES, LONGEST = 8, 300  # of the words under the table; the tooltip has more
 
 
 class ShapesPane(TablePane):
@@ -90,5 +92,9 @@ class ShapesPane(TablePane):
     @Slot()
     def _show_origin(self) -> None:
         row = self.view.current_row()
-        self.origin.setText(row.origin if isinstance(row, ShapeRow) else "")
-        self.origin.setVisible(bool(self.origin.text()))
+        text = row.origin if isinstance(row, ShapeRow) else ""
+        lines = text.splitlines()
+        shown = [line[:LONGEST] for line in lines[:MOST_LINES]] + ["  …"] * (len(lines) > MOST_LINES)
+        self.origin.setText("\n".join(shown))  # more of it would make the window grow
+        self.origin.setToolTip(plain_tip(text))
+        self.origin.setVisible(bool(text))

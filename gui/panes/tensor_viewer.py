@@ -37,6 +37,7 @@ from gui.widgets.slice_bar import SliceBar
 from gui.widgets.tips import plain_tip
 from gui.widgets.values_table import ValuesTable
 
+MOST_CHOICES = 400  # inputs of a node that are offered
 FILTER = "NumPy array (*.npy);;NumPy archive (*.npz)"
 FORMS = (("table", "Table", "The numbers themselves"), ("picture", "Picture", "A colour for each number"))
 
@@ -113,7 +114,7 @@ class TensorPane(QWidget):
         match self._document.selection:
             case Node() as node:
                 named = [(tensor, output_name(node, slot)) for slot, tensor in enumerate(node.outputs)]
-                named += [(tensor, input_name(node, slot)) for slot, tensor in enumerate(node.inputs)]
+                named += [(tensor, input_name(node, slot)) for slot, tensor in enumerate(node.inputs[:MOST_CHOICES])]
             case Tensor() as tensor:
                 named = [(tensor, "")]
             case _:

@@ -229,10 +229,10 @@ def row(name: str) -> list[str]:
         raise RuntimeError(f"{name}: {done.stderr[-2000:]}")
     pauses: dict[str, float] = json.loads(done.stdout)
     cells = [name]
-    for _, prefixes in GROUPS:
-        found = [ms for action, ms in pauses.items() if action.startswith(prefixes) or action.endswith(prefixes)]
-        worst = max(found, default=None)
-        cells.append("–" if worst is None else f"{worst:.0f}" + (" **over**" if worst > BOUND_MS else ""))
+    for title, prefixes in GROUPS:
+        worst = max((ms for action, ms in pauses.items() if action.startswith(prefixes)), default=None)
+        bound = BOUNDS_MS.get(title, BOUND_MS)
+        cells.append("–" if worst is None else f"{worst:.0f}" + (" **over**" if worst > bound else ""))
     return cells
 
 
@@ -241,6 +241,9 @@ GROUPS = (
     ("filter", ("filter",)), ("sort", ("sort",)), ("select all, copy", ("select all", "copy all")),
     ("theme", ("theme",)), ("run", ("run",)),
 )  # fmt: skip
+
+
+BOUNDS_MS = {"theme": 200}  # Qt dresses all widgets in one go
 
 
 def main() -> None:
@@ -259,8 +262,11 @@ def main() -> None:
     for name in args.models or MODELS:
         rows.append(row(name))
         print("  ".join(rows[-1]), flush=True)
+    load = os.getloadavg()[0]
+    note = f"{os.cpu_count()} processors; load of the machine meanwhile about {load:.1f}."
+    print(note)
     if args.write:
-        write_table("pauses", heads, rows)
+        write_table("pauses", heads, rows, note)
 
 
 if __name__ == "__main__":

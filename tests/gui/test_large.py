@@ -71,3 +71,25 @@ def test_the_window_answers_while_it_arrives(qtbot: QtBot, window: MainWindow, o
         qtbot.waitUntil(lambda: window.document.jobs.active == 0)
         pulse.stop()
     assert max(after - before for before, after in pairwise(beats)) < 100_000  # 40,000; inference alone makes 360,000
+
+
+def test_a_node_of_very_many_inputs_leaves_the_window_as_it_is(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, tmp_path: Path
+) -> None:
+    """Words about each input would make the panes as high as all of them, and their tables paint thousands of rows."""
+    count = 1_000
+    names = [f"input_{i}" for i in range(count)]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3]) for name in names]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [count, 3])
+    graph = helper.make_graph([helper.make_node("Concat", names, ["y"], axis=0)], "wide", values, [output])
+    path = tmp_path / "wide.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    open_model(path)
+    size = window.size()
+    shapes, tensor = window.docks["shapes"].widget(), window.docks["tensor"].widget()
+    window.document.select(window.document.model.graph.nodes[0])  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: "by the rule of Concat" in shapes.origin.text())
+    assert "…" in shapes.origin.text()
+    assert shapes.view.viewport().height() < 1000
+    assert window.size() == size
+    assert tensor._choice.count() <= 401

@@ -133,6 +133,15 @@ def test_origin_names_rule_inputs_and_constants() -> None:
     assert shape_origin(tensor(model, "shape")) == "stored in the file: int64[3]"
 
 
+def test_origin_names_some_of_very_many_inputs() -> None:
+    names = [f"x{i}" for i in range(1000)]
+    model = infer([helper.make_node("Concat", names, ["y"], axis=0)], [value(name, [2]) for name in names])
+    lines = shape_origin(tensor(model, "y")).splitlines()
+    assert [line for line in lines if line.startswith("  input 0:")] == ["  input 0: 'x0' float32[2]"]
+    assert "  and 968 more inputs" in lines
+    assert len(lines) < 40
+
+
 def test_origin_of_the_unknown_names_where_knowledge_ends() -> None:
     nodes = [helper.make_node("Nope", ["x"], ["t"], domain="com.acme", name="A"),
              helper.make_node("Relu", ["t"], ["y"], name="R")]  # fmt: skip
