@@ -255,15 +255,20 @@ OTHER_LIGHT = sorted({file.stem for file in LIGHT.glob("*.onnx")} - set(QUICK_LI
 
 @pytest.mark.parametrize("name", [*QUICK_LIGHT, *(pytest.param(n, marks=pytest.mark.slow) for n in OTHER_LIGHT)])
 def test_light_models_agree_with_onnx_runtime(name: str) -> None:
+    """Of a Softmax its input is held: weights that are all alike make scores of 1e9, the last bit of which, rounded in
+    each processor's matrix product in another way, decides between all and nothing."""
     onnxruntime = pytest.importorskip("onnxruntime")
-    path = LIGHT / f"{name}.onnx"
-    model = open_model(path)
-    feeds = make_feeds(model, default_dims(model))
+    proto = onnx.load(LIGHT / f"{name}.onnx")
+    held = {node.output[0]: node.input[0] for node in proto.graph.node if node.op_type == "Softmax"}
+    names = [held.get(output.name, output.name) for output in proto.graph.output]
+    proto.graph.ClearField("output")
+    proto.graph.output.extend(onnx.ValueInfoProto(name=output) for output in names)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
-    oracle = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    expected = dict(zip([o.name for o in oracle.get_outputs()], oracle.run(None, feeds)))
+    oracle = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    model = open_model(LIGHT / f"{name}.onnx")
+    feeds = make_feeds(model, default_dims(model))
     result = Session(model).run(feeds)
-    for output, value in expected.items():
-        assert range_error(np.asarray(result.outputs[output]), value) <= 1e-4
+    for output, value in zip(names, oracle.run(names, feeds)):
+        assert range_error(np.asarray(result.values[model.graph.tensors[output]]), value) <= 1e-4
