@@ -29,6 +29,7 @@ from gui.canvas.scene import Box, BoxKind, Scene
 from gui.changes import RANK, strongest
 
 RAMP_STEPS = 32
+GROUPS = (BoxKind.GROUP, BoxKind.FRAME)
 # Numbers of which a group has the sum of its nodes'; of others, such as errors, it has the largest.
 ADDS_UP = re.compile(r"time|latency|duration|cycles|\b[mun]?s\b|macs|flops|bytes|memory|params|count", re.IGNORECASE)
 T = TypeVar("T")
@@ -198,10 +199,10 @@ def _share(value: float, low: float, high: float, logarithmic: bool) -> float:
 
 
 def _colored(scene: Scene, colors: list[str | None], legend: Legend | None) -> Coloring:
-    """Nodes and groups in the given colours or the one for no value; everything else as by category."""
+    """Nodes and groups in the given colours or the one for no value, as frames have; all else as by category."""
     return _tabled(
         [
-            (color or NO_VALUE) if isinstance(box.item, Node) or box.kind is BoxKind.GROUP else box.category.color
+            (color or NO_VALUE) if isinstance(box.item, Node) or box.kind in GROUPS else box.category.color
             for box, color in zip(scene.boxes, colors, strict=True)
         ],
         legend,

@@ -32,6 +32,7 @@ class ChangesPane(TablePane):
         super().__init__(document, COLUMNS, "Changes")
         self.kind = QComboBox()
         self.kind.setAccessibleName("Kind of difference")
+        self.kind.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.kind.currentIndexChanged.connect(self.apply_filter)
         self.top.insertWidget(0, self.kind)
         self.there = QToolButton(text="Show There", toolTip="Show this in a window of the other model (Ctrl+F7)")

@@ -16,6 +16,7 @@ import resources
 from gui import weight_values
 from gui.canvas.groups import Group
 from gui.canvas.palette import CHANGE_COLORS
+from gui.canvas.scene import BoxKind
 from gui.changes import GAP
 from gui.main_window import MainWindow
 from gui.panes.changes import ChangesPane
@@ -171,6 +172,12 @@ def test_a_closed_module_shows_that_it_holds_changes(
     }  # fmt: skip
     assert colors["stem"] == CHANGE_COLORS[GAP]
     assert colors["layer1"] == canvas.colors.quiet
+    opened = window.canvas.grouping.tree.root.members[0]
+    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+        window.canvas.toggle(opened)
+    at = canvas.scene.box_of[id(opened)]
+    assert canvas.scene.boxes[at].kind is BoxKind.FRAME
+    assert canvas.coloring.colors[canvas.coloring.index[at]] == canvas.colors.quiet
 
 
 def test_a_weight_is_shown_beside_the_other_models(
