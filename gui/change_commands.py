@@ -32,6 +32,13 @@ def go_to_change(window: MainWindow, direction: int) -> None:
     window.canvas.say(changes.words(place))
 
 
+def dim_same(window: MainWindow) -> None:
+    """Dim what is the same in both models, until Escape."""
+    changes = window.document.differ.changes
+    if changes is None or not window.canvas.canvas.light_items(changes.kind):
+        window.canvas.say("Nothing in this graph differs from the other model")
+
+
 def show_other(window: MainWindow, beside: bool = False) -> None:
     """Show the other model in a window of its own, at what is selected."""
     window.document.differ.show_other(window.document.selection, beside)
@@ -47,5 +54,6 @@ COMPARE_COMMANDS = (
 CHANGE_COMMANDS = (
     Command("next_change", "Go", "Next Change", lambda w: go_to_change(w, 1), ["F7"], _is_compared, separated=True),
     Command("previous_change", "Go", "Previous Change", lambda w: go_to_change(w, -1), ["Shift+F7"], _is_compared),
+    Command("dim_same", "Go", "&Dim What Is the Same", dim_same, ["Alt+F7"], _is_compared),
     Command("show_other", "Go", "Selection in the &Other Model", show_other, ["Ctrl+F7"], _is_compared),
 )  # fmt: skip

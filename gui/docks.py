@@ -105,6 +105,13 @@ def arrange(window: QMainWindow, docks: dict[str, QDockWidget]) -> None:
     refresh_titles(docks)
 
 
+def hide_waiting(docks: dict[str, QDockWidget]) -> None:
+    """Hide the panes that wait until they have something to say, whatever was shown when the window was left."""
+    for spec in PANES:
+        if not spec.shown:
+            docks[spec.name].hide()
+
+
 def set_corners(window: QMainWindow, narrow: bool = False) -> None:
     """Let the panes at the sides reach down to the border; in a narrow window, those at the bottom take its width."""
     window.setCorner(Qt.Corner.BottomLeftCorner, BOTTOM if narrow else LEFT)

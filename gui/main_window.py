@@ -33,7 +33,7 @@ from gui import actions, attachment_commands
 from gui.attachment.forms import looks_attached
 from gui.canvas_bookmarks import CanvasBookmarks
 from gui.canvas_view import CanvasView
-from gui.docks import add_docks, arrange, refresh_titles, set_corners
+from gui.docks import add_docks, arrange, hide_waiting, refresh_titles, set_corners
 from gui.document import Document
 from gui.netron import Netron
 from gui.pane_focus import PaneFocus
@@ -396,6 +396,7 @@ class MainWindow(QMainWindow):
         if not state.isEmpty():
             self.restoreState(state, STATE_VERSION)
             set_corners(self)
+            hide_waiting(self.docks)
             refresh_titles(self.docks)
         self.empty.set_recent(self.settings.recent)
 

@@ -308,3 +308,18 @@ def test_columns_of_the_file_can_be_hidden(
     assert [a.text() for a in menu.actions()][:7] == ["what", "name", "latency", "error", "energy", "note", "origin"]
     menu.actions()[4].setChecked(False)
     assert [pane.view.isColumnHidden(column) for column in range(7)] == [False] * 4 + [True] + [False] * 2
+
+
+def test_a_new_window_has_no_empty_pane_for_what_is_not_attached(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, latency: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(SAMPLE)
+    pane = attach_by_dialog(qtbot, window, latency, monkeypatch)
+    assert pane.isVisible()
+    window.close()
+    again = MainWindow(window.settings)
+    qtbot.addWidget(again)
+    again.show()
+    assert not again.docks["attached"].isVisible()
+    assert again.docks["shapes"].isVisible()
+    again.close()

@@ -158,6 +158,19 @@ def test_keys_go_from_change_to_change_and_say_what_it_is(
         assert window.canvas.notice == words
 
 
+def test_what_is_the_same_can_be_dimmed(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(edited)
+    compare(qtbot, window, SAMPLE, monkeypatch)
+    qtbot.keyClick(window, Qt.Key.Key_F7, Qt.KeyboardModifier.AltModifier)
+    canvas = window.canvas.canvas
+    lit = [box.item.name for box, shown in zip(canvas.scene.boxes, canvas.lit.boxes) if shown]
+    assert lit == ["/stem/bn/BatchNormalization", "/fc/Gemm"]
+    qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+    assert canvas.lit is None
+
+
 def test_a_closed_module_shows_that_it_holds_changes(
     qtbot: QtBot, window: MainWindow, open_model: Opener, edited: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
