@@ -13,13 +13,14 @@ from engine.session import ProviderEdge
 from engine.words import bytes_text, counted
 from gui.canvas.geometry import Geometry, StringTable
 from gui.canvas.layout.types import Ints
-from gui.canvas.scene import Measure, Scene, TextStyle
+from gui.canvas.scene import HEADER_HEIGHT, Measure, Scene, TextStyle
 from gui.text import ms_text
 
 BADGE_STYLE = TextStyle.NOTE
 BADGE_HEIGHT = 15.0
 BADGE_PADDING = 5.0
 ABOVE = 15.5  # px of a badge's middle above the box that the copies go to, so that the arrowhead is seen
+BESIDE = 4.0  # px between a closed box and the badge of what is copied within it
 OVER = 9.0  # where the flow goes to the right, and lines come from the side
 
 
@@ -91,7 +92,7 @@ class _Placing:
         for edge in edges:
             self._add(edge)
         badges = [self._above(box, entry) for box, entry in self._entering.items()]
-        badges += [self._on_border(box, inside) for box, inside in self._inside.items()]
+        badges += [self._beside(box, inside) for box, inside in self._inside.items()]
         arrows = np.unique([arrow for entry in self._entering.values() for arrow in entry.arrows]).astype(np.int64)
         strings = StringTable()
         badges = _apart(badges)
@@ -161,9 +162,9 @@ class _Placing:
             badge.y = float(g.y0[box]) - ABOVE
         return badge
 
-    def _on_border(self, box: int, edges: list[ProviderEdge]) -> Badge:
+    def _beside(self, box: int, edges: list[ProviderEdge]) -> Badge:
         badge = self._badge(box, edges)
-        badge.x, badge.y = float(self._g.x0[box] + self._g.x1[box]) / 2, float(self._g.y1[box])
+        badge.x, badge.y = float(self._g.x1[box]) + BESIDE + badge.width / 2, float(self._g.y0[box]) + HEADER_HEIGHT / 2
         return badge
 
     def _badge(self, box: int, edges: Sequence[ProviderEdge]) -> Badge:
