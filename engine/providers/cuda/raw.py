@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.kernels.contrib_fused import activation_in_place
 from engine.kernels.convolution import filter_windows
-from engine.kernels.registry import KernelContext
+from engine.kernels.matmul import Finish
+from engine.kernels.registry import MICROSOFT, KernelContext
 from engine.kernels.windows import Windows, windows
 
 SOURCE = r"""
@@ -98,19 +100,41 @@ def convolution(generic: Function) -> Function:
     """Conv: depthwise ones by the kernel above."""
 
     def conv(ctx: KernelContext, x: Any, w: Any, b: Any = None, **attributes: Any) -> Any:
-        sliding = {k: v for k, v in attributes.items() if k not in ("group", "kernel_shape")}
-        group = attributes.get("group", 1)
-        depthwise = _fits(x) and _fits(w) and group == x.shape[1] > 1 and w.shape[1] == 1
-        if not depthwise or (b is not None and (not _is_plain(b) or b.shape != w.shape[:1])):
-            return generic(ctx, x, w, b, **attributes)
-        slides = filter_windows(x, w, group, attributes.get("kernel_shape"), sliding)  # type: ignore[arg-type]
-        y = ctx.xp.empty((x.shape[0], w.shape[0], *slides.out), np.float32)
-        bias = w if b is None else b
-        times = w.shape[0] // group
-        _launch(ctx.xp, "depthwise", y, (x, w, bias, y), (w.shape[0], times, int(b is not None)), slides)
+        y = _depthwise(ctx, x, w, b, attributes)
+        return generic(ctx, x, w, b, **attributes) if y is None else y
+
+    return conv
+
+
+def fused_convolution(generic: Function) -> Function:
+    """FusedConv: depthwise ones by the kernel above, then the sum and the activation in place."""
+
+    def conv(
+        ctx: KernelContext, x: Any, w: Any, b: Any = None, z: Any = None, *, activation: str = "",
+        activation_params: list[float] | None = None, **attributes: Any,
+    ) -> Any:  # fmt: skip
+        y = _depthwise(ctx, x, w, b, attributes)
+        if y is None:
+            return generic(ctx, x, w, b, z, activation=activation, activation_params=activation_params, **attributes)
+        Finish(z, activation_in_place(ctx.xp, activation, activation_params or [])).apply(y, z)
         return y
 
     return conv
+
+
+def _depthwise(ctx: KernelContext, x: Any, w: Any, b: Any, attributes: dict[str, Any]) -> Any:
+    """The convolution by the kernel above; None where it does not fit."""
+    sliding = {k: v for k, v in attributes.items() if k not in ("group", "kernel_shape")}
+    group = attributes.get("group", 1)
+    fits = _fits(x) and _fits(w) and group == x.shape[1] > 1 and w.shape[1] == 1
+    if not fits or (b is not None and (not _is_plain(b) or b.shape != w.shape[:1])):
+        return None
+    slides = filter_windows(x, w, group, attributes.get("kernel_shape"), sliding)  # type: ignore[arg-type]
+    y = ctx.xp.empty((x.shape[0], w.shape[0], *slides.out), np.float32)
+    bias = w if b is None else b
+    times = w.shape[0] // group
+    _launch(ctx.xp, "depthwise", y, (x, w, bias, y), (w.shape[0], times, int(b is not None)), slides)
+    return y
 
 
 def max_pooling(generic: Function) -> Function:
@@ -145,7 +169,8 @@ def average_pooling(generic: Function) -> Function:
 
 
 FASTER: dict[tuple[str, str], Callable[[Function], Function]] = {
-    ("", "Conv"): convolution, ("", "MaxPool"): max_pooling, ("", "AveragePool"): average_pooling,
+    ("", "Conv"): convolution, (MICROSOFT, "FusedConv"): fused_convolution, ("", "MaxPool"): max_pooling,
+    ("", "AveragePool"): average_pooling,
 }  # fmt: skip
 """By domain and operator: what makes a kernel of the library one that takes the short way where there is one."""
 

@@ -50,6 +50,18 @@ def test_depthwise(sliding: dict[str, Any], times: int, with_bias: bool) -> None
     np.testing.assert_allclose(ours, wanted, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("activation", ["", "Relu", "Sigmoid", "Clip"])
+@pytest.mark.parametrize("adds", [False, True])
+def test_fused_depthwise(activation: str, adds: bool) -> None:
+    x, w, b, z = floats(2, 3, 5, 4), floats(3, 1, 3, 3), floats(3), floats(2, 3, 5, 4) if adds else None
+    ours, wanted, calls = both("FusedConv", x, w, b, z, domain="com.microsoft", version=1, group=3, pads=[1, 1, 1, 1],
+                               activation=activation, activation_params=[-0.5, 0.5])  # fmt: skip
+    assert calls["RawKernel depthwise"] == 1
+    np.testing.assert_allclose(ours, wanted, rtol=1e-5, atol=1e-6)
+    grouped = both("FusedConv", x, floats(3, 3, 3, 3), b, None, domain="com.microsoft", version=1)
+    assert "RawKernel depthwise" not in grouped[2]
+
+
 @pytest.mark.parametrize("sliding", SLIDING)
 @pytest.mark.parametrize("ceil_mode", [0, 1])
 @pytest.mark.parametrize("op_type", ["MaxPool", "AveragePool"])
