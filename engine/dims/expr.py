@@ -266,6 +266,7 @@ def from_sum(terms: dict[Monomial, int]) -> Dim:
 
 
 def terms_of(dim: Dim) -> Terms:
+    """A dim as its monomials with their coefficients: none for 0, the empty monomial for another number."""
     return dim.terms if isinstance(dim, Expr) else ((((), dim),) if dim else ())
 
 
