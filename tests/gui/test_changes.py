@@ -186,7 +186,7 @@ def test_a_closed_module_shows_that_it_holds_changes(
     assert colors["stem"] == CHANGE_COLORS[GAP]
     assert colors["layer1"] == canvas.colors.quiet
     opened = window.canvas.grouping.tree.root.members[0]
-    with qtbot.waitSignal(window.canvas.drawn, timeout=20_000):
+    with qtbot.waitSignal(window.canvas.drawn):
         window.canvas.toggle(opened)
     at = canvas.scene.box_of[id(opened)]
     assert canvas.scene.boxes[at].kind is BoxKind.FRAME
