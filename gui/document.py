@@ -6,6 +6,7 @@ Panes read the document and listen to its signals; they never talk to each other
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from engine.opening import open_model
 from engine.shapes.bind import Binder
 from gui.attachment.owner import Attachment
 from gui.bookmarks import Bookmarks
+from gui.collector import uncollected
 from gui.costing import Costing
 from gui.differ import Differ
 from gui.errors import explain
@@ -303,7 +305,14 @@ def _load(
         task.check()
         task.report(f"{phase}: {Path(path).name}", done, total + 1)
 
-    model = open_model(path, report, allow_external, on_read, task.check)
+    with ExitStack() as until_seen:
+        until_seen.enter_context(uncollected())
+
+        def read(file: ModelFile) -> None:
+            on_read(file)
+            until_seen.close()
+
+        model = open_model(path, report, allow_external, read, task.check)
     report("Indexing", 3, 3)
     return model, ModelIndex.of(model)
 
