@@ -1,10 +1,13 @@
-"""The keyboard's way from pane to pane: F6 goes round, and a pane that Tab reaches comes to the front."""
+"""The keyboard's way from pane to pane: F6 goes round, a pane that Tab reaches comes to the front, Shift+F10 is the
+Menu key that many keyboards lack.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtGui import QContextMenuEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 
@@ -17,6 +20,7 @@ class PaneFocus(QObject):
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._bring_forward)
+        QShortcut(QKeySequence("Shift+F10"), window).activated.connect(open_menu)
 
     def step(self, by: int) -> None:
         """Go to the next pane that is shown, or with -1 to the previous one; the graph is one of them."""
@@ -34,6 +38,15 @@ class PaneFocus(QObject):
         for dock in self._docks.values():
             if new is not None and dock.isAncestorOf(new) and is_behind(dock):
                 dock.raise_()
+
+
+def open_menu() -> None:
+    """Open the menu of what has the keyboard, at its cursor, as the Menu key does."""
+    focus = QApplication.focusWidget()
+    if focus is not None:
+        at = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
+        reason = QContextMenuEvent.Reason.Keyboard
+        QApplication.sendEvent(focus, QContextMenuEvent(reason, at, focus.mapToGlobal(at)))
 
 
 def is_behind(dock: QDockWidget) -> bool:

@@ -291,10 +291,10 @@ class LineList(QListView):
         if not self.indexAt(position).isValid():
             return
         menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Copy &value", self._copy_value)
         menu.addAction("&Copy lines as table", QKeySequence(QKeySequence.StandardKey.Copy), self.copy_lines)
-        menu.exec(self.viewport().mapToGlobal(position))
-        menu.deleteLater()
+        menu.popup(self.viewport().mapToGlobal(position))
 
     @Slot(object)
     def _set_theme(self, _theme: Theme) -> None:

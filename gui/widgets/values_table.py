@@ -68,8 +68,8 @@ class ValuesTable(QTableView):
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
         menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("&Copy values", QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
         whole = menu.addAction("Copy slice as Python &list", self.copy_literal)
         whole.setEnabled(self._plane is not None and self._plane.size <= MOST_COPIED)
-        menu.exec(self.viewport().mapToGlobal(position))
-        menu.deleteLater()
+        menu.popup(self.viewport().mapToGlobal(position))

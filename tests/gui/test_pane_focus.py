@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -43,6 +44,24 @@ def test_a_pane_that_tab_reaches_comes_forward(qtbot: QtBot, window: MainWindow,
     assert is_behind(window.docks["problems"])
     window.docks["problems"].widget().filter.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(lambda: not is_behind(window.docks["problems"]))
+
+
+@pytest.mark.parametrize("place", ["order", "properties", "graph"])
+def test_shift_f10_opens_the_menu_of_what_has_the_keyboard(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    open_model(SAMPLE)
+    window.document.select(window.document.graph.order[2])
+    menus: list[QMenu] = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, _at: menus.append(menu))  # which offscreen cannot
+    pane = window.docks[place].widget() if place in window.docks else None
+    widget = pane.view if place == "order" else pane.list if pane else window.canvas.canvas
+    widget.setFocus()
+    if place == "properties":
+        widget.setCurrentIndex(widget.model().index(1, 0))
+    qtbot.keyClick(widget, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    assert len(menus) == 1
+    assert any("Copy" in action.text() for action in menus[0].actions())
 
 
 def test_the_graph_shows_that_a_key_came_to_it(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
