@@ -23,9 +23,15 @@ class NumbersMenu(QMenu):
     """The numbers of the attached file, to colour the canvas by one of them; filled anew each time it opens."""
 
     def __init__(self, window: MainWindow, parent: QWidget) -> None:
-        super().__init__("Colour by Attachment", parent)
+        super().__init__("Colour by A&ttachment", parent)
         self._window = window
+        self.setEnabled(False)
         self.aboutToShow.connect(self._fill)
+        window.document.attachment.changed.connect(self._enable)
+
+    @Slot()
+    def _enable(self) -> None:
+        self.setEnabled(bool(_numbers(self._window)))
 
     @Slot()
     def _fill(self) -> None:

@@ -21,6 +21,17 @@ def compare_dialog(window: MainWindow) -> None:
         window.document.differ.compare_with(path)
 
 
+def show(window: MainWindow) -> None:
+    """List what differs and colour by it; when the comparison ends, both end."""
+    if _is_compared(window):
+        window.docks["changes"].show()
+        window.docks["changes"].raise_()
+        window.set_color_mode("change")
+    elif window.color_mode == "change":
+        window.set_color_mode("category")
+    window.refresh_commands()
+
+
 def go_to_change(window: MainWindow, direction: int) -> None:
     """Select the next (1) or previous (-1) node that differs, and say how."""
     changes = window.document.differ.changes

@@ -29,8 +29,9 @@ from PySide6.QtWidgets import (
 
 import resources
 from engine.providers import default_providers
-from gui import actions, attachment_commands
+from gui import actions, attachment_commands, change_commands
 from gui.attachment.forms import looks_attached
+from gui.attachment_commands import NumbersMenu
 from gui.canvas_bookmarks import CanvasBookmarks
 from gui.canvas_view import CanvasView
 from gui.docks import add_docks, arrange, hide_waiting, refresh_titles, set_corners
@@ -117,6 +118,7 @@ class MainWindow(QMainWindow):
         self.recent_menu.aboutToShow.connect(self._fill_recent)
         panes = menus["View"].addMenu("&Panes")
         menus["View"].insertMenu(names["reset_layout"], panes)
+        menus["View"].insertMenu(names["color_attachment"], NumbersMenu(self, menus["View"]))
         for dock in self.docks.values():
             panes.addAction(dock.toggleViewAction())
 
@@ -328,14 +330,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_changes(self) -> None:
-        """List what differs and colour by it; when the comparison ends, both end."""
-        if self.document.differ.changes is not None:
-            self.docks["changes"].show()
-            self.docks["changes"].raise_()
-            self.set_color_mode("change")
-        elif self.color_mode == "change":
-            self.set_color_mode("category")
-        self.refresh_commands()
+        change_commands.show(self)
 
     @Slot()
     def _show_attachment(self) -> None:

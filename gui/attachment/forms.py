@@ -23,7 +23,7 @@ from engine.errors import EngineError
 from engine.graph.storage import open_regular
 
 SIGNATURE = "netron:attachment"
-MAX_BYTES = 512 << 20
+MAX_BYTES = 128 << 20  # reading JSON takes about ten times as much memory
 KINDS = ("model", "graph", "node", "value", "tensor")
 KERNEL, ANY = "kernel", "any"  # a kernel of ONNX Runtime, named after a node or after what it makes; a node or a tensor
 TIME = "time (ms)"

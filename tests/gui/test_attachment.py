@@ -247,6 +247,11 @@ def test_numbers_become_columns_colours_and_lines(
     ]  # fmt: skip
     menu.actions()[0].trigger()
     assert window.color_mode == FROM_FILE + "latency"
+    view = next(action.menu() for action in window.menuBar().actions() if action.text() == "&View")
+    listed = next(action.menu() for action in view.actions() if "ttachment" in action.text() and action.menu())
+    listed.aboutToShow.emit()
+    listed.actions()[2].trigger()
+    assert window.canvas.canvas.coloring.legend.title == "attachment: energy"
     window.actions_by_name["end_attachment"].trigger()
     assert window.color_mode == "category"
     assert not pane.isVisible()
