@@ -34,7 +34,7 @@ def fold_batch_norms(work: Rewriting) -> None:
 
 
 _CHANNEL_AXIS = {"Conv": 0, "ConvTranspose": 1, "Gemm": 1}
-"""The axis of the weights that holds the channels of the result."""
+"""The axis of the weights that holds the channels of the result: those of one group, for a ConvTranspose of several."""
 
 
 def _is_inference(norm: Node) -> bool:
@@ -63,8 +63,6 @@ def _along_channels(node: Node, weights: np.ndarray, channels: int) -> tuple[int
     axis = _CHANNEL_AXIS[node.op_type]
     if node.op_type == "Gemm" and node.attributes.get("transB"):
         axis = 0
-    if node.op_type == "ConvTranspose" and node.attributes.get("group", 1) != 1:
-        return None
     if weights.ndim <= axis or weights.shape[axis] != channels:
         return None
     return tuple(channels if i == axis else 1 for i in range(weights.ndim))

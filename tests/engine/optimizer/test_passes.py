@@ -261,6 +261,16 @@ def test_a_convolution_that_others_read_keeps_its_weights() -> None:
     assert operators(model, *PASSES) == ["Conv", "BatchNormalization", "Sum"]
 
 
+def test_what_the_caller_reads_keeps_its_node() -> None:
+    norm = make("BatchNormalization", ["t", *NORM], ["n"])
+    nodes = [make("Conv", ["x", "w"], ["t"]), norm, make("Relu", ["n"], ["y"])]
+    model = graph(nodes, [1, 2, 4], {"w": floats(2, 2, 1), **NORM}, outputs=["t", "y"])
+    assert operators(model, *PASSES) == ["Conv", "BatchNormalization", "Relu"]
+    agrees(model, floats(1, 2, 4), exact=True)
+    gated = graph([make("Sigmoid", ["x"], ["s"]), make("Mul", ["x", "s"], ["y"])], [3], {}, outputs=["s", "y"])
+    assert operators(gated, *PASSES) == ["Sigmoid", "Mul"]
+
+
 @pytest.mark.parametrize(("shape", "folds"), [((2, 1), True), ((1, 2, 1), True), ((1,), False), ((1, 2, 4), False)])
 def test_what_is_added_to_each_channel_is_a_bias(shape: tuple[int, ...], folds: bool) -> None:
     nodes = [make("Conv", ["x", "w"], ["t"]), make("Add", ["t", "c"], ["y"])]
