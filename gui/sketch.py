@@ -81,11 +81,14 @@ class SketchedCanvas(QStackedWidget):
         self.sketch.set_theme(theme)
 
     def cover(self, drawing: Drawing, netron: bool) -> None:
-        """Show a sketch."""
+        """Show a sketch, which takes the keyboard where the document's canvas had it."""
+        had_focus = self._canvas.hasFocus()
         self._drawing = drawing
         self.sketch.set_netron(netron)
         self.sketch.set_scene(drawing.scene, drawing.layout, drawing.geometry)
         self.setCurrentWidget(self.sketch)
+        if had_focus:
+            self.sketch.setFocus()
 
     def uncover(self) -> None:
         """Show the document's canvas again, which takes the keyboard where the sketch had it."""

@@ -144,9 +144,11 @@ def test_cancelling_brings_back_what_was_there(
     window.open_sample()
     qtbot.waitSignal(window.canvas.drawn).wait()
     qtbot.waitUntil(lambda: not window.document.busy)
+    window.canvas.canvas.setFocus()
     model, before = window.document.model, titles(window)
     scale = window.canvas.canvas.view.scale
     start(qtbot, window, large)
+    assert window.canvas.stack.sketch.hasFocus()
     assert not window.docks["properties"].widget().isEnabled()
     assert window.windowTitle().startswith("large.onnx")
     window.actions_by_name["cancel"].trigger()
@@ -156,6 +158,7 @@ def test_cancelling_brings_back_what_was_there(
     assert not window.document.is_sketched
     assert titles(window) == before
     assert window.canvas.canvas.view.scale == scale
+    assert window.canvas.canvas.hasFocus()
     assert window.docks["properties"].widget().isEnabled()
     assert window.windowTitle().startswith("sample")
 
