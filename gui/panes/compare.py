@@ -1,7 +1,7 @@
 """The Compare pane: every tensor of the last run against the CPU, a file or a second opinion, in run order."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,11 @@ from PySide6.QtWidgets import (
 
 from engine.errors import InputError
 from engine.feeds import save_arrays
-from engine.graph.ir import Node, Tensor
 from engine.words import counted
 from gui.document import Document, RunState
 from gui.errors import explain, explain_unwritten
 from gui.jobs import Job, Task
-from gui.running.agreement_table import APART, COLUMNS, figures, summary
+from gui.running.agreement_table import APART, figures, nonfinite_words, summary
 from gui.running.execution import TaskObserver
 from gui.running.judging import (
     CPU,
@@ -39,11 +38,11 @@ from gui.running.judging import (
     opinion_available,
     opinion_reference,
 )
-from gui.table_pane import TablePane, own_tensors
 from gui.text import one_line
 from gui.when_seen import WhenSeen
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.export_button import ExportButton
+from gui.widgets.run.agreement_table import ALL, AgreementTable
 from gui.widgets.run.form import plain_label
 from gui.widgets.run.pair import PairView
 from gui.widgets.tips import plain_tip
@@ -55,31 +54,6 @@ _ARRAYS = "Named tensors (*.npz);;Arrays (*.npz *.npy *.pb);;All files (*)"
 _EMPTY = "No run yet. Press F5 to run the model and hold every tensor against the CPU."
 _NOTHING = "The run ended before the CPU side had run. Choose a file to hold what there is against it."
 _PAIR_WIDTH = 260  # at least; there are more spinners than fit in tensors of many axes
-ALL, BEYOND, NONFINITE = "all tensors", "beyond tolerance", "non-finite"
-_CHOOSERS: dict[str, Callable[[AgreementRow], bool] | None] = {
-    ALL: None, BEYOND: lambda row: not row.agreement.agrees, NONFINITE: lambda row: not row.finite,
-}  # fmt: skip
-
-
-class AgreementTable(TablePane):
-    """The tensors in run order, all of them or those that need a look."""
-
-    def __init__(self, document: Document) -> None:
-        super().__init__(document, COLUMNS, "Agreement of every tensor", filtered=False)
-        self.show_only = QComboBox()
-        self.show_only.setAccessibleName("Tensors to show")
-        self.show_only.addItems([ALL, BEYOND, NONFINITE])
-        self.show_only.currentIndexChanged.connect(self.apply_filter)
-        self.view.set_widths(4, 18, 14, 6, 9, 13, 9, 9, 30)
-
-    def items_of(self, row: AgreementRow) -> Iterable[Node | Tensor]:
-        return (row.tensor,)
-
-    def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
-        return own_tensors(item)
-
-    def chooser(self) -> Callable[[AgreementRow], bool] | None:
-        return _CHOOSERS[self.show_only.currentText()]
 
 
 class ComparePane(QWidget):
@@ -340,7 +314,7 @@ class ComparePane(QWidget):
         self.table.filter.setPlaceholderText(f"Filter {counted(len(rows), 'tensor')}" if rows else "Filter")
         self.first.setEnabled(judgement.first_beyond is not None)
         self.nonfinite.setVisible(judgement.first_nonfinite is not None)
-        self.nonfinite.setToolTip(plain_tip(_nonfinite_words(judgement)))
+        self.nonfinite.setToolTip(plain_tip(nonfinite_words(judgement)))
         self.save.setEnabled(self.document.run is not None)
 
     def _mark_tolerance(self, wrong: bool) -> None:
@@ -414,12 +388,3 @@ def named_values(run: RunState, outputs_only: bool) -> dict[str, Any]:
     """The outputs by name, or every value that was kept by its qualified name."""
     outputs = dict(getattr(run.result, "outputs", {}))
     return outputs if outputs_only else {t.qualified_name: v for t, v in run.values.items()} | outputs
-
-
-def _nonfinite_words(judgement: Judgement) -> str:
-    """Where NaN or infinities begin, and how close to the limit the values before were."""
-    bad = judgement.first_nonfinite
-    if bad is None:
-        return ""
-    near = (f"before it {p.tensor.qualified_name} reaches {p.max_abs:.6g} of {p.limit:.6g}" for p in bad.near)
-    return "\n".join([bad.words, *near])

@@ -125,3 +125,12 @@ def summary(judgement: Judgement) -> tuple[str, bool]:
 
 def _all(rows: Sequence[AgreementRow]) -> str:
     return "the one tensor is" if len(rows) == 1 else f"all {len(rows):,} tensors are"
+
+
+def nonfinite_words(judgement: Judgement) -> str:
+    """Where NaN or infinities begin, and how close to the limit the values before were."""
+    bad = judgement.first_nonfinite
+    if bad is None:
+        return ""
+    near = (f"before it {p.tensor.qualified_name} reaches {p.max_abs:.6g} of {p.limit:.6g}" for p in bad.near)
+    return "\n".join([bad.words, *near])

@@ -16,9 +16,10 @@ from pytestqt.qtbot import QtBot
 import resources
 from engine.feeds import load_arrays
 from gui.main_window import MainWindow
-from gui.panes.compare import ALL, BEYOND, NONFINITE, ComparePane
+from gui.panes.compare import ComparePane
 from gui.panes.run import RunPane
 from gui.running.judging import CPU, OPINION
+from gui.widgets.run.agreement_table import ALL, BEYOND, NONFINITE
 from tests.gui.conftest import Opener
 from tests.gui.planted import plant
 
