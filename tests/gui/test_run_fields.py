@@ -14,10 +14,12 @@ from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 import resources
+from engine.graph.ir import Graph, Tensor
 from engine.providers import all_providers
 from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.running.plan import RunPlan, default_plan, recall_plan
+from gui.widgets.run.form import InputsForm
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import SAMPLE, run, set_counts
 
@@ -192,3 +194,22 @@ def test_a_model_with_thousands_of_inputs_shows_some_and_keeps_the_rest(
     set_counts(run_pane, 0, 1)
     run(qtbot, run_pane)
     assert window.document.run.comparison.agree
+
+
+def test_many_fields_come_a_few_at_a_time_and_lose_nothing(qtbot: QtBot) -> None:
+    """The plan holds before the last field is there, and after; another model's fields take the place of all."""
+    form = InputsForm()
+    qtbot.addWidget(form)
+    tensors = [Tensor(f"x{i}", Graph("g")) for i in range(60)]
+    specs = {tensor.name: f"uniform:0:{i + 1}" for i, tensor in enumerate(tensors)}
+    form.set_inputs(tensors, specs | {"x50": "nonsense:"})
+    assert len(form.findChildren(QComboBox)) < 20
+    assert form.specs() == specs | {"x50": "nonsense:"}
+    qtbot.waitUntil(lambda: form.invalid() == "x50")
+    assert len(form.findChildren(QComboBox)) == 60
+    assert form.specs() == specs | {"x50": "nonsense:"}
+    form.set_inputs(tensors, specs)
+    form.set_inputs(tensors[:3], {})
+    assert list(form._fields) == ["x0", "x1", "x2"]
+    qtbot.waitUntil(lambda: not form._later.isActive())
+    assert list(form._fields) == ["x0", "x1", "x2"]

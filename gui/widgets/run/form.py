@@ -1,10 +1,12 @@
 """Forms of the Run pane: a size for each symbolic dim, a generator for each input."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -40,7 +42,12 @@ FILE.npz[:KEY], FILE.npy, FILE.pb
 PICTURE.png[:255|signed|imagenet], resized to the input"""
 _LABEL_WIDTH = 14  # characters; the whole name is in the tooltip
 _MOST_NEEDED = 215  # pixels that a form asks for at most
-_MOST_FIELDS = 100  # a file can ask for any number, and every field costs the window's thread a millisecond
+_MOST_FIELDS = 100  # a file can ask for any number, and every field costs the window's thread some milliseconds
+
+
+_AT_ONCE, _A_TURN = 12, 4  # fields that are made before the form is shown, and then in each turn of the event loop
+
+_Row: TypeAlias = "tuple[str, str, str, QWidget]"
 
 
 class FormGrid(QScrollArea):
@@ -57,42 +64,74 @@ class FormGrid(QScrollArea):
         self._empty = empty
         self._fields: dict[str, QWidget] = {}
         self._errors: dict[str, QLabel] = {}
+        self._rows: Iterator[_Row] = iter(())
+        self._more = 0
+        self._grid = QGridLayout()
+        self._later = QTimer(self, interval=0)
+        self._later.timeout.connect(self._add_some)
 
-    def _rebuild(self, rows: Iterable[tuple[str, str, str, QWidget]], more: int) -> None:
-        """Show rows of (key, label text, remark for the tooltips, field), and how many `more` have no field."""
+    def _rebuild(self, rows: Iterator[_Row], more: int) -> None:
+        """Show rows of (key, label text, remark for the tooltips, field), and how many `more` have no field.
+
+        The first rows come at once, the others a few in each turn of the event loop, as each takes milliseconds.
+        """
         page = QWidget()
         outer = QVBoxLayout(page)
         outer.setContentsMargins(0, 0, 6, 0)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
-        grid.setColumnStretch(1, 1)
-        self._fields, self._errors = {}, {}
-        for row, (key, text, remark, field) in enumerate(rows):
-            label = plain_label(text, tip=f"{key}\n{remark}")
-            label.setBuddy(field)
-            field.setAccessibleName(text)
-            field.setToolTip(plain_tip("\n".join(filter(None, [remark, field.toolTip()]))))
-            error = plain_label("", role="error")
-            error.setWordWrap(True)
-            error.hide()
-            grid.addWidget(label, 2 * row, 0)
-            grid.addWidget(field, 2 * row, 1)
-            grid.addWidget(error, 2 * row + 1, 0, 1, 2)
-            self._fields[key], self._errors[key] = field, error
-        if not self._fields:
-            nothing = plain_label(self._empty, role="muted")
-            nothing.setWordWrap(True)
-            grid.addWidget(nothing, 0, 0, 1, 2)
-        if more:
-            note = plain_label(f"and {more:,} more, left as they are; the command line sets any of them", role="muted")
-            note.setWordWrap(True)
-            grid.addWidget(note, 2 * len(self._fields), 0, 1, 2)
-        outer.addLayout(grid)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(1, 1)
+        outer.addLayout(self._grid)
         outer.addStretch(1)
+        self._fields, self._errors, self._rows, self._more = {}, {}, rows, more
         self.setWidget(page)
+        self._later.start()
+        self._add(_AT_ONCE)
+
+    @Slot()
+    def _add_some(self) -> None:
+        self._add(_A_TURN)
+        if not self._later.isActive():
+            self._check()
+
+    def _add(self, count: int) -> None:
+        """Add up to so many rows; after the last one what there is to say of all."""
+        rows = list(islice(self._rows, count))
+        for row in rows:
+            self._add_row(*row)
+        page = self.widget()
+        if len(rows) < count:
+            self._later.stop()
+            if not self._fields:
+                self._add_note(self._empty)
+            if self._more:
+                self._add_note(f"and {self._more:,} more, left as they are; the command line sets any of them")
         bar = self.verticalScrollBar().sizeHint().width()
         self.setMinimumWidth(min(page.minimumSizeHint().width() + bar, _MOST_NEEDED))  # it never scrolls sideways
+
+    def _add_row(self, key: str, text: str, remark: str, field: QWidget) -> None:
+        label = plain_label(text, tip=f"{key}\n{remark}")
+        label.setBuddy(field)
+        field.setAccessibleName(text)
+        field.setToolTip(plain_tip("\n".join(filter(None, [remark, field.toolTip()]))))
+        error = plain_label("", role="error")
+        error.setWordWrap(True)
+        error.hide()
+        row = len(self._fields)
+        self._grid.addWidget(label, 2 * row, 0)
+        self._grid.addWidget(field, 2 * row, 1)
+        self._grid.addWidget(error, 2 * row + 1, 0, 1, 2)
+        self._fields[key], self._errors[key] = field, error
+
+    def _add_note(self, text: str) -> None:
+        note = plain_label(text, role="muted")
+        note.setWordWrap(True)
+        self._grid.addWidget(note, 2 * len(self._fields), 0, 1, 2)
+
+    def _check(self) -> None:
+        """Say at each field what is wrong with it."""
+        raise NotImplementedError
 
     def set_error(self, key: str, text: str) -> None:
         """Say at a field what is wrong with it; an empty text takes it back."""
@@ -132,20 +171,22 @@ class DimsForm(FormGrid):
         self, uses: Mapping[str, list[SymbolUse]], dims: Mapping[str, int], defaults: Mapping[str, int]
     ) -> None:
         """Show a field for each symbol, with the places that use it; those at their default are empty."""
-        rows, names = [], list(uses)
         self._defaults = dict(defaults)
         chosen = {name: size for name, size in dims.items() if size != defaults.get(name)}
-        self._unshown = {name: chosen[name] for name in names[_MOST_FIELDS:] if name in chosen}
-        for name in names[:_MOST_FIELDS]:
-            field = QLineEdit(str(chosen.get(name, "")), placeholderText=str(defaults.get(name, "size")))
+        self._unshown = {name: chosen[name] for name in uses if name in chosen}
+        self._rebuild(self._fields_for(uses), max(len(uses) - _MOST_FIELDS, 0))
+        self._check()
+
+    def _fields_for(self, uses: Mapping[str, list[SymbolUse]]) -> Iterator[_Row]:
+        for name in list(uses)[:_MOST_FIELDS]:
+            size = self._unshown.pop(name, "")
+            field = QLineEdit(str(size), placeholderText=str(self._defaults.get(name, "size")))
             field.setMinimumWidth(56)
             field.setMaximumWidth(110)
             field.setFont(mono_font())
             field.textChanged.connect(self._check)
             where = "used by " + ", ".join(f"axis {use.axis} of {one_line(use.input, 40)}" for use in uses[name][:20])
-            rows.append((name, one_line(name, _LABEL_WIDTH), where, field))
-        self._rebuild(rows, max(len(names) - _MOST_FIELDS, 0))
-        self._check()
+            yield name, one_line(name, _LABEL_WIDTH), where, field
 
     @Slot()
     def _check(self) -> None:
@@ -190,16 +231,18 @@ class InputsForm(FormGrid):
 
     def set_inputs(self, tensors: Iterable[Tensor], specs: Mapping[str, str]) -> None:
         """Show a field for each input with its type."""
-        rows, inputs = [], list(tensors)
-        self._unshown = {t.name: specs[t.name] for t in inputs[_MOST_FIELDS:] if t.name in specs}
+        inputs = list(tensors)
+        self._unshown = {t.name: specs[t.name] for t in inputs if t.name in specs}
+        self._rebuild(self._fields_for(inputs), max(len(inputs) - _MOST_FIELDS, 0))
+        self._check()
+
+    def _fields_for(self, inputs: Sequence[Tensor]) -> Iterator[_Row]:
         for tensor in inputs[:_MOST_FIELDS]:
             is_text = tensor.dtype is not None and tensor.dtype.kind == "string"
-            field = _SpecBox(specs.get(tensor.name, ""), _STRINGS if is_text else _NUMERIC)
+            field = _SpecBox(self._unshown.pop(tensor.name, ""), _STRINGS if is_text else _NUMERIC)
             field.currentTextChanged.connect(self._check)
             kind = type_text(tensor.inferred_type or tensor.stored_type)
-            rows.append((tensor.name, one_line(tensor.name, _LABEL_WIDTH), kind, field))
-        self._rebuild(rows, max(len(inputs) - _MOST_FIELDS, 0))
-        self._check()
+            yield tensor.name, one_line(tensor.name, _LABEL_WIDTH), kind, field
 
     @Slot()
     def _check(self) -> None:
