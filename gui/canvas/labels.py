@@ -51,8 +51,13 @@ def format_dims(shape: Shape | None) -> str:
 
 
 def _dim(dim: object) -> str:
+    return str(dim) if isinstance(dim, int) else _expression(dim)
+
+
+@lru_cache(maxsize=4096)  # a model has few, in thousands of shapes
+def _expression(dim: object) -> str:
     text = str(dim).replace(" ", "")
-    return f"({text})" if any(c in text for c in "+-") and not isinstance(dim, int) else text
+    return f"({text})" if "+" in text or "-" in text else text
 
 
 def edge_type(tensor: Tensor, binder: Binder | None = None) -> tuple[Type | None, bool]:

@@ -43,6 +43,8 @@ class LeftOut:
 
     def source(self, tensor: Tensor) -> Tensor | None:
         """The tensor whose line leads to the readers of this one; None where no line does."""
+        if not self._passed and not self._ended:
+            return tensor
         seen: set[Tensor] = set()
         while tensor.producer in self._passed and tensor not in seen:
             seen.add(tensor)
