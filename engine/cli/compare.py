@@ -7,7 +7,7 @@ import argparse
 from engine.agreement import RTOL, Agreement
 from engine.cli import inputs
 from engine.cli.model import open_named
-from engine.cli.output import escape, heading, print_json, print_table
+from engine.cli.output import escape, heading, print_json, print_table, require_folder
 from engine.cli.run import named_values, placement_text, print_changes, print_refusals
 from engine.cli.values import print_feeds
 from engine.compare import Comparison, Side, compare
@@ -37,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Compare; 1 if the outputs disagree."""
+    if args.save:
+        require_folder(args.save)
     providers = inputs.choose_providers(args.providers)
     asked = None if args.second_opinion is None else inputs.available_provider(args.second_opinion)
     tolerances = parse_tolerances(args.rtol)

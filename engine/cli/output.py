@@ -8,10 +8,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from engine.diagnostics import Diagnostic, Severity
 from engine.dims import Shape
+from engine.errors import InputError
 from engine.graph.types import TensorType, Type
 from engine.words import counted
 
@@ -21,6 +23,18 @@ def escape(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def require_folder(path: str | Path) -> None:
+    """Refuse a file to write in a folder that is not there, before the work whose results would go into it.
+
+    Raises
+    ------
+    InputError
+    """
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise InputError(f"{path}: the folder {folder} does not exist")
 
 
 def heading(text: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.cli.inputs import add_dim, sizes
 from engine.cli.model import add_model, open_named
-from engine.cli.output import escape, print_json
+from engine.cli.output import escape, print_json, require_folder
 from engine.cli.window import qt_needed
 from engine.errors import EngineError, InputError
 from engine.words import bytes_text
@@ -47,8 +47,7 @@ def execute(args: argparse.Namespace) -> int:
     target = Path(args.picture)
     if target.suffix.lower() not in _ENDINGS:
         raise InputError(f"{target}: a picture ends in {', '.join(_ENDINGS)}")
-    if not target.absolute().parent.is_dir():
-        raise InputError(f"{target}: the folder {target.absolute().parent} does not exist")
+    require_folder(target)
     model = open_named(args)
     given = sizes(model, args)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.cli import inputs
 from engine.cli.model import open_named
-from engine.cli.output import escape, heading, json_finding, print_json, print_table
+from engine.cli.output import escape, heading, json_finding, print_json, print_table, require_folder
 from engine.cli.values import describe, figures_json, print_feeds, value_row
 from engine.compare.side import copy_json
 from engine.diagnostics import Diagnostic
@@ -71,6 +71,8 @@ def execute(args: argparse.Namespace) -> int:
         raise InputError("--all-tensors and --tensors need --outputs F.npz to write to")
     if args.feedback and not args.steps:
         raise InputError("--feedback needs --steps N")
+    if args.outputs:
+        require_folder(args.outputs)
     providers = inputs.choose_providers(args.providers)
     model = open_named(args)
     prepared = inputs.prepare(model, args)
