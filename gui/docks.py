@@ -30,7 +30,7 @@ LEFT, RIGHT, BOTTOM = (
     Qt.DockWidgetArea.RightDockWidgetArea,
     Qt.DockWidgetArea.BottomDockWidgetArea,
 )
-SHARES = {LEFT: 0.24, RIGHT: 0.21, BOTTOM: 0.29}  # of the window's width or height, at first
+SHARES = {LEFT: 0.26, RIGHT: 0.21, BOTTOM: 0.29}  # of the window's width or height, at first
 MIN_WIDTH = 250  # of the panes at the sides
 
 

@@ -28,7 +28,7 @@ class OrderPane(TablePane):
         self._file_order.toggled.connect(self._arrange)
         self.top.addWidget(self._file_order)
         self.summary.hide()
-        self.view.set_widths(4, 17, 16, 10, 8, 6, 8, 10, 8, 9, stretch=2)
+        self.view.set_widths(4, 17, 16, 8, 8, 6, 8, 10, 8, 9, stretch=2)
         for column in COSTS:
             self.view.columns.set_useful(column, False)
         document.graph_changed.connect(self._show_graph)
