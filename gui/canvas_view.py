@@ -86,7 +86,7 @@ class CanvasView(QWidget):
         canvas.said.connect(self.say)
         canvas.menu_opening.connect(self._extend_menu)
         canvas.background_clicked.connect(self._clear_selection)
-        document.opening.connect(warm)
+        document.opening_changed.connect(warm)
         for seen in (canvas, self.stack.sketch):
             seen.view_changed.connect(self.view_changed)
         self.breadcrumb.clicked.connect(self._go_to)

@@ -31,6 +31,7 @@ from gui.history import History, Place
 from gui.index import ModelIndex
 from gui.jobs import Function, Job, JobRunner, Task
 from gui.settings import Settings
+from gui.text import one_line
 
 Item: TypeAlias = "Node | Tensor | None"
 
@@ -66,13 +67,14 @@ class Document(QObject):
     `sketched(sketch)` hands out. `is_sketched` is true until the model is there, or until the opening has ended without
     one, which `sketched(None)` says.
 
-    Signals: `opening()`, `sketched(object)`, `model_changed()`, `graph_changed(Graph | None)`,
-    `selection_changed(Node | Tensor | None)`, `history_changed()`, `problems_changed()`, `run_changed()`,
-    `providers_changed()`, `dims_changed()`, `overrides_changed()`, `run_requested()` and `find_requested(query)`
-    (the user wants it), `busy_changed(text, done, total)` (text is empty when idle) and `failed(title, message)`.
+    Signals: `opening_changed()` (an opening begins or ends), `sketched(object)`, `model_changed()`,
+    `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`, `history_changed()`, `problems_changed()`,
+    `run_changed()`, `providers_changed()`, `dims_changed()`, `overrides_changed()`, `run_requested()` and
+    `find_requested(query)` (the user wants it), `busy_changed(text, done, total)` (text is empty when idle) and
+    `failed(title, message)`.
     """
 
-    opening = Signal()
+    opening_changed = Signal()
     sketched = Signal(object)
     model_changed = Signal()
     graph_changed = Signal(object)
@@ -127,7 +129,6 @@ class Document(QObject):
         Ends in `model_changed` or in `failed`.
         """
         self.opening_path = path = str(path)
-        self.opening.emit()
         if self._loading:
             self._loading.cancel()
         self._end_sketch()
@@ -143,6 +144,17 @@ class Document(QObject):
             return _load(path, allow_external, task, partial(self._sketch, task))
 
         self._loading = self.start(f"Opening {Path(path).name}", load, loaded, failed)
+        self.opening_changed.emit()
+
+    @property
+    def opening_name(self) -> str:
+        """The name of the file that is being opened; empty where none is."""
+        return one_line(Path(self.opening_path).name) if self._loading is not None else ""
+
+    @property
+    def why_no_model(self) -> str:
+        """What to say where a model would be shown and none is there."""
+        return f"Opening {self.opening_name}…" if self.opening_name else "No model open"
 
     def _sketch(self, task: Task, file: ModelFile) -> None:
         """Make the sketch and hand it to the GUI thread; in the thread that opens the file."""
@@ -294,6 +306,7 @@ class Document(QObject):
         if job is self._loading:
             self._loading = None
             self._end_sketch()
+            self.opening_changed.emit()
         if not self._foreground:
             self.busy_changed.emit("", 0, 0)
 

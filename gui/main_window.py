@@ -144,6 +144,7 @@ class MainWindow(QMainWindow):
         self.empty.open_clicked.connect(self.open_dialog)
         self.empty.sample_clicked.connect(self.open_sample)
         self.empty.recent_clicked.connect(document.open)
+        document.opening_changed.connect(lambda: self.empty.set_opening(document.opening_name))
         problems = self.docks["problems"].widget()
         if isinstance(problems, ProblemsPane):
             problems.count_changed.connect(self._show_problem_count)

@@ -35,7 +35,8 @@ class StatusBar(QStatusBar):
         self._delay = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._delay.timeout.connect(self._show_busy)
         self._set_busy_visible(False)
-        document.model_changed.connect(self._show_facts)
+        for signal in (document.model_changed, document.opening_changed):
+            signal.connect(self._show_facts)
         document.providers_changed.connect(self._show_settings)
         document.dims_changed.connect(self._show_settings)
         document.busy_changed.connect(self._busy_changed)
@@ -46,7 +47,7 @@ class StatusBar(QStatusBar):
     def _show_facts(self) -> None:
         model, index, path = self._document.model, self._document.index, self._document.path
         if model is None or index is None:
-            self.facts.setText("No model open")
+            self.facts.setText(self._document.why_no_model)
             return
         opset = model.opset_imports.get("") or model.opset_imports.get("ai.onnx")
         parts = [

@@ -29,6 +29,7 @@ class TablePane(QWidget):
         self.model = TableModel(columns, self, document.jobs)
         self.view = TableView(self.model, name)
         self.view.nothing = self._why_nothing
+        document.opening_changed.connect(self.view.viewport().update)
         self.filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
         self.filter.setAccessibleName(f"Filter {name}")
         self.summary = QLabel()
@@ -115,7 +116,7 @@ class TablePane(QWidget):
 
     def _why_nothing(self) -> str:
         if self.document.model is None:
-            return "No model open"
+            return self.document.why_no_model
         if self._filling is not None or self.model.busy:
             return "Listing…"
         return "Nothing passes the filter" if self.model.rows else self.nothing()

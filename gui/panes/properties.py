@@ -20,7 +20,9 @@ class PropertiesPane(QWidget):
         self._document = document
         self._subject: object = None
         self.list = LineList("Properties")
+        self.list.nothing = lambda: document.why_no_model
         self.list.followed.connect(self._follow)
+        document.opening_changed.connect(self.list.viewport().update)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 0)
         layout.addWidget(self.list)

@@ -12,6 +12,7 @@ from gui.theme import ui_font
 from gui.widgets.tips import plain_tip
 
 SHOWN_RECENT = 6
+ROOM = 370  # px for the heading
 
 
 class EmptyState(QWidget):
@@ -26,8 +27,9 @@ class EmptyState(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._target = QFrame(objectName="dropTarget")
         self._target.setFixedWidth(440)
-        heading = QLabel("Drop an .onnx file here", alignment=Qt.AlignmentFlag.AlignCenter)
-        heading.setFont(ui_font(1.45))
+        self._heading = QLabel(textFormat=Qt.TextFormat.PlainText, alignment=Qt.AlignmentFlag.AlignCenter)
+        self._heading.setFont(ui_font(1.45))
+        self.set_opening("")
         hint = QLabel("Nothing leaves this machine, and opening a file runs nothing.",
                       alignment=Qt.AlignmentFlag.AlignCenter)  # fmt: skip
         hint.setProperty("role", "muted")
@@ -44,7 +46,7 @@ class EmptyState(QWidget):
         inner = QVBoxLayout(self._target)
         inner.setContentsMargins(32, 32, 32, 28)
         inner.setSpacing(12)
-        for part in (heading, hint):
+        for part in (self._heading, hint):
             inner.addWidget(part)
         inner.addLayout(buttons)
         self._recent_heading = QLabel("Recent")
@@ -77,6 +79,11 @@ class EmptyState(QWidget):
             button.clicked.connect(lambda _checked=False, path=path: self.recent_clicked.emit(path))
             self._recent.addWidget(button)
         self._recent_heading.setVisible(bool(present))
+
+    def set_opening(self, name: str) -> None:
+        """Say which file is being opened; empty where none is."""
+        text = f"Opening {name}…" if name else "Drop an .onnx file here"
+        self._heading.setText(self._heading.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, ROOM))
 
     def set_drop_active(self, active: bool) -> None:
         """Mark the target while a file hovers over the window."""

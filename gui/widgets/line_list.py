@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -214,6 +215,7 @@ class LineList(QListView):
 
     def __init__(self, name: str) -> None:
         super().__init__()
+        self.nothing: Callable[[], str] = str  # what to say where there is no line
         self._lines = LineModel(self)
         self._delegate = LineDelegate(self)
         self.setModel(self._lines)
@@ -239,7 +241,7 @@ class LineList(QListView):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if not self.lines:
-            paint_nothing(self.viewport(), "No model open")
+            paint_nothing(self.viewport(), self.nothing())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._delegate.width = self.viewport().width()

@@ -168,10 +168,12 @@ def test_cancelling_the_first_opening_leaves_the_window_empty(
 ) -> None:
     start(qtbot, window, large)
     assert not window.empty.isVisible()
+    assert window.status.facts.text() == window.document.why_no_model == f"Opening {large.name}…"
     window.document.cancel()
     gate.open()
     qtbot.waitUntil(lambda: not window.document.busy)
     assert window.empty.isVisible()
+    assert window.status.facts.text() == window.document.why_no_model == "No model open"
 
 
 def test_a_failure_after_the_sketch_is_told_and_ends_it(
