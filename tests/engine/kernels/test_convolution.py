@@ -64,7 +64,7 @@ def test_conv_large_enough_to_share(group: int) -> None:
 
 @pytest.mark.parametrize(("size", "kernel"), [((9,), (4,)), ((9, 8), (3, 3)), ((9, 8), (5, 2)), ((4, 5, 6), (2, 3, 2))])
 def test_depthwise_of_many_channels(size: tuple[int, ...], kernel: tuple[int, ...]) -> None:
-    """From 128 channels on they lie innermost."""
+    """Over small planes they lie innermost."""
     x, w, rank = floats(2, 130, *size), floats(130, 1, *kernel), len(size)
     for strides, dilations, pads in itertools.product([1, 2], [1, 2], [0, 1]):
         same("Conv", x, w, floats(130), group=130, strides=[strides] * rank, dilations=[dilations] * rank,
