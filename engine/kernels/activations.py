@@ -10,7 +10,7 @@ from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 from engine.kernels.special import erf
 
-_FLOAT_MAX = 3.4028234663852886e38
+FLOAT_MAX = 3.4028234663852886e38
 
 
 @kernel("Relu", 1, 6, 13, 14)
@@ -161,7 +161,7 @@ def swiglu(ctx: KernelContext, gate: Array, linear: Array, *, alpha: float = 1.0
 
 
 @kernel("Clip", 6)
-def clip_6(ctx: KernelContext, x: Array, *, min: float = -_FLOAT_MAX, max: float = _FLOAT_MAX) -> Array:
+def clip_6(ctx: KernelContext, x: Array, *, min: float = -FLOAT_MAX, max: float = FLOAT_MAX) -> Array:
     """Version 6 holds the bounds as attributes, by default the finite float32 numbers."""
     return clip(ctx, x, x.dtype.type(min), x.dtype.type(max))
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 from math import isclose, sqrt
 
 from engine.graph.ir import Node, Tensor
+from engine.kernels.activations import FLOAT_MAX
 from engine.kernels.registry import MICROSOFT
 from engine.optimizer.rewriting import Rewriting, constant_number, only_reader, other_operand
-
-_FLOAT_MAX = 3.4028234663852886e38
 
 
 def fuse_activations(work: Rewriting) -> None:
@@ -70,9 +69,8 @@ def _hard_swish(work: Rewriting, clip: Node) -> None:
     if clip.opset >= 14:
         work.become(final, ("HardSwish", "", 14), [x], [next_one, clip, add], "became one HardSwish")
         return
-    gate = clip.outputs[0]
-    assert gate is not None
-    work.become(final, ("Mul", "", 7), [x, gate], [next_one] if next_one is not final else [], "became one Mul")
+    gate = work.renew(clip)  # a sixth of what it was
+    work.become(final, ("Mul", "", 7), [x, gate], [next_one], "became one Mul")
     work.become(clip, ("HardSigmoid", "", 6), [x], [add], "became one HardSigmoid", alpha=1 / 6, beta=0.5)
 
 
@@ -121,7 +119,7 @@ _PARAMETERS: dict[str, dict[str, float]] = {
 def _bounds(clip: Node) -> tuple[float, float] | None:
     """The bounds of a Clip that are fixed, least first; None where they are not or where the least is the greater."""
     if clip.since_version < 11:
-        stated = [clip.attributes.get("min", -_FLOAT_MAX), clip.attributes.get("max", _FLOAT_MAX)]
+        stated = [clip.attributes.get("min", -FLOAT_MAX), clip.attributes.get("max", FLOAT_MAX)]
     else:
         given = [*clip.inputs[1:], None, None][:2]
         limits = zip(given, (float("-inf"), float("inf")))

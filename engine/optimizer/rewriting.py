@@ -138,14 +138,31 @@ class Rewriting:
 
     def constant(self, graph: Graph, name: str, value: np.ndarray) -> Tensor:
         """A new constant of the graph, under this name or one like it."""
-        unique, count = name, 1
-        while unique in graph.tensors:
-            count += 1
-            unique = f"{name}_{count}"
-        tensor = Tensor(unique, graph)
-        graph.tensors[unique] = tensor
+        tensor = _new_tensor(graph, name)
         make_constant(tensor, value)
         return tensor
+
+    def renew(self, node: Node) -> Tensor:
+        """Let a node, which is to compute something else, make a tensor that is none of the user's; that tensor."""
+        old = node.outputs[0]
+        assert old is not None
+        new = _new_tensor(node.graph, old.name)
+        new.inferred_type, new.producer = old.inferred_type, node
+        node.outputs[0] = new
+        self.replace(old, new)
+        old.producer = None
+        node.graph.tensors.pop(old.name, None)
+        return new
+
+
+def _new_tensor(graph: Graph, name: str) -> Tensor:
+    """A tensor of the graph, under this name or one like it."""
+    unique, count = name, 1
+    while unique in graph.tensors:
+        count += 1
+        unique = f"{name}_{count}"
+    tensor = graph.tensors[unique] = Tensor(unique, graph)
+    return tensor
 
 
 def make_constant(tensor: Tensor, value: np.ndarray) -> None:
