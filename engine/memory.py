@@ -153,5 +153,3 @@ def needed_bytes(tensor: Tensor, bindings: Mapping[str, int]) -> int | None:
         else:
             sizes.append(dim)
     return prod(sizes) * max(tensor.dtype.numpy.itemsize, 1)
-
-

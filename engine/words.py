@@ -10,11 +10,12 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun, such as ``1 node`` and ``2,000 nodes``; nouns that end in -y get -ies."""
+    """A number with its noun, such as ``1 node``, ``2,000 nodes``, ``2 copies`` and ``2 matches``."""
     if count == 1:
         return f"1 {noun}"
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count:,} {plural}"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{count:,} {noun[:-1]}ies"
+    return f"{count:,} {noun}{'es' if noun.endswith(('ch', 'sh', 's', 'x')) else 's'}"
 
 
 def bytes_text(count: float) -> str:

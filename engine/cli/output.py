@@ -121,5 +121,3 @@ def json_type(type_: Type | None) -> dict[str, object]:
     if type_ is not None:
         described["type"] = str(type_)
     return described
-
-

@@ -13,6 +13,7 @@ import numpy as np
 from engine.dtypes import from_numpy
 from engine.graph.ir import Model, Node, Tensor
 from engine.kernels.quantization import integer_range
+from engine.kernels.randomness import RANDOM
 from engine.kernels.registry import Value, host_array
 from engine.session import Observer
 from engine.words import counted
@@ -55,7 +56,7 @@ def undefined_by_standard(node: Node, values: Mapping[Tensor, Value]) -> str:
 
 def unsettled_operators(model: Model) -> list[str]:
     """A note on the random operators of a model, whose results differ from run to run."""
-    count = sum(node.op_type in _RANDOM and not node.domain for node in model.nodes())
+    count = sum(node.op_type in RANDOM and not node.domain for node in model.nodes())
     return [f"{counted(count, 'node')} draw random numbers: results differ where they are used"] if count else []
 
 
@@ -116,13 +117,10 @@ def _drawn(node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> str:
     return "random numbers"
 
 
-_RANDOM = (
-    "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
-)  # fmt: skip
 _RULES: dict[str, tuple[Rule, int]] = {
     "Cast": (_to_integers, 1), "CastLike": (_to_integers, 1), "QuantizeLinear": (_to_integers, 1),
     "Div": (_by_zero, 2), "Mod": (_by_zero, 2), "ReduceMean": (_of_nothing, 1), "BitShift": (_far_shift, 2),
     "ScatterElements": (_written_twice, 2), "Scatter": (_written_twice, 2), "ScatterND": (_written_twice, 2),
-    **dict.fromkeys(_RANDOM, (_drawn, 0)),
+    **dict.fromkeys(RANDOM, (_drawn, 0)),
 }  # fmt: skip
 """By operator the rule, and how many inputs it reads."""

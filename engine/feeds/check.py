@@ -101,5 +101,3 @@ def no_such_input(model: Model, name: str) -> str:
     if any(t.name == name for t in model.graph.inputs):
         return f"{name!r} is a constant of this model (IR version {model.ir_version}) and cannot be fed"
     return f"the model has no input {name!r}; its inputs are {quoted(names)}{meant(name, names)}"
-
-

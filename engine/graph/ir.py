@@ -280,4 +280,3 @@ class Model:
         """Every node, subgraphs included, in file order."""
         for graph in self.graph.walk():
             yield from graph.nodes
-

@@ -13,6 +13,8 @@ from engine.kernels.registry import KernelContext, kernel
 
 EXACT_FLOAT32 = 2**24
 """Integers up to this magnitude are exact in float32."""
+FARTHEST = 255
+"""No 8-bit integer lies farther from its zero point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +126,15 @@ def integer_product(xp: Any, a: Any, b: IntegerMatrices) -> Any:
     BLAS has no integer product. Here it multiplies floats, where need be in runs so short that no float32 sum can
     leave the exactly represented integers.
     """
-    if b.reach * _LARGEST <= EXACT_FLOAT32:
+    if b.reach * FARTHEST <= EXACT_FLOAT32:
         return product(xp, a, b.values)
     check_inner(a, b.values)
-    depth = max(EXACT_FLOAT32 // max(_LARGEST * magnitude(b.values), 1), 1)
+    depth = max(EXACT_FLOAT32 // max(FARTHEST * magnitude(b.values), 1), 1)
     total = 0
     for start in range(0, a.shape[-1], depth):
         run = slice(start, start + depth)
         total = total + product(xp, a[..., run], b.values[..., run, :]).astype(np.int32)
     return total
-
-
-_LARGEST = 255
-"""No 8-bit integer lies farther from its zero point."""
 
 
 def magnitude(x: Any) -> int:

@@ -13,7 +13,14 @@ from engine.kernels.axes import normalize_axis, on_axis
 from engine.kernels.casting import convert
 from engine.kernels.convolution import convolve, filter_windows
 from engine.kernels.elementwise import in_blocks
-from engine.kernels.matmul import EXACT_FLOAT32, IntegerMatrices, integer_matrices, integer_product, magnitude
+from engine.kernels.matmul import (
+    EXACT_FLOAT32,
+    FARTHEST,
+    IntegerMatrices,
+    integer_matrices,
+    integer_product,
+    magnitude,
+)
 from engine.kernels.precision import wide
 from engine.kernels.registry import KernelContext, kernel
 from engine.kernels.windows import Sliding
@@ -278,9 +285,9 @@ def _integer_convolution(ctx: KernelContext, x: Any, w: Any, w_zero: Any, slides
     """
     filters = ctx.prepared("w", lambda: _filters(w, w_zero), w, w_zero)
     xp, w = ctx.xp, filters.values
-    if filters.reach * 255 <= EXACT_FLOAT32:
+    if filters.reach * FARTHEST <= EXACT_FLOAT32:
         return convolve(xp, x, w, slides, group)
-    run = EXACT_FLOAT32 // (255 * magnitude(w) * prod(w.shape[2:]))
+    run = EXACT_FLOAT32 // (FARTHEST * magnitude(w) * prod(w.shape[2:]))
     if group > 1 or run < 16:
         return convolve(xp, x.astype(np.float64), w.astype(np.float64), slides, group).astype(np.int32)
     total = 0

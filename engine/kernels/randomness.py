@@ -10,6 +10,11 @@ from engine.dtypes import BOOL, from_code
 from engine.kernels.axes import Array, check_allocation
 from engine.kernels.registry import KernelContext, kernel
 
+RANDOM = (
+    "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
+)  # fmt: skip
+"""Operators whose outputs are random numbers, whatever they read."""
+
 _DRAWN = np.dtype(np.float64)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from engine.errors import EngineError
 from engine.graph.ir import Graph, Node, Tensor
 from engine.kernels import KernelRegistry, library
+from engine.kernels.randomness import RANDOM
 from engine.kernels.registry import T, Value
 from engine.optimizer.rewriting import Rewriting, constant_value, make_constant
 
@@ -18,9 +19,8 @@ MOST_BYTES_EACH = 64 << 20
 MOST_BYTES = 256 << 20
 """Of one folded value, and of all values folded in a model."""
 
-_RANDOM = frozenset({
-    "Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
-})  # fmt: skip
+_UNFIXED = frozenset({*RANDOM, "Dropout"})
+"""Operators whose results are not fixed by their inputs; Dropout's are random in training."""
 
 
 def fold_constants(work: Rewriting) -> None:
@@ -40,7 +40,7 @@ def fold_constants(work: Rewriting) -> None:
 
 def _folded(node: Node) -> list[np.ndarray] | None:
     """The values of a node's outputs, or None where they are not fixed, not small or not to be had."""
-    if node.subgraphs or node.op_type in _RANDOM or any(t is not None and t.is_constant for t in node.outputs):
+    if node.subgraphs or node.op_type in _UNFIXED or any(t is not None and t.is_constant for t in node.outputs):
         return None
     if any(t in node.graph.outputs or not _is_small(t) for t in node.outputs if t is not None):
         return None

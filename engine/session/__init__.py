@@ -1,7 +1,7 @@
 """Running a model: a `Session` compiles it once for the chosen providers and runs it on feeds, watched by observers."""
 from __future__ import annotations
 
-from engine.session.keep import Keep, Mode
+from engine.session.keep import Keep
 from engine.session.observers import (
     CancelToken,
     Observer,
@@ -10,7 +10,7 @@ from engine.session.observers import (
     ShapeObserver,
     TimingObserver,
 )
-from engine.session.session import RunResult, Session, SessionOptions
+from engine.session.session import Mode, RunResult, Session, SessionOptions
 from engine.session.statistics import Statistics, statistics_of
 from engine.session.stepping import Feedback, parse_feedback, run_steps, suggest_feedback
 from engine.session.store import Copy, Fallback

@@ -8,13 +8,6 @@ from fnmatch import fnmatchcase
 from engine.graph.ir import Tensor
 
 
-class Mode(StrEnum):
-    """Which graph a session runs."""
-
-    FAITHFUL = "faithful"  # as stored, node by node
-    FAST = "fast"  # made over by the optimizer
-
-
 class Keep(StrEnum):
     """What a run keeps beyond its outputs."""
 

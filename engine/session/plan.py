@@ -4,19 +4,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import Any
 
 from engine.errors import CannotRunError, UnsupportedError
 from engine.graph.ir import Graph, Node, Tensor, ValueSource
-from engine.kernels.registry import Kernel, Value
+from engine.kernels.registry import Kernel, T, Value
 from engine.providers.base import ExecutionProvider
 from engine.providers.groups import Group, is_constant_node, ordered_units
 from engine.providers.placement import Placement
 
 RunGraph = Callable[[Graph, Sequence[Value]], list[Value]]
-
-
-T = TypeVar("T")
 
 
 class Room:

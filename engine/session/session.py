@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,19 @@ from engine.providers.base import HOST
 from engine.providers.groups import is_constant_node
 from engine.providers.placement import Placement, Placer
 from engine.session.execution import ExecutionContext, Policy
-from engine.session.keep import Keep, Mode, keeps
+from engine.session.keep import Keep, keeps
 from engine.session.observers import Observer
 from engine.session.plan import Planner
 from engine.session.statistics import Statistics
 from engine.session.store import Constants, Copy, Fallback
 from engine.session.transfers import PlannedCopy, planned_copies
+
+
+class Mode(StrEnum):
+    """Which graph a session runs."""
+
+    FAITHFUL = "faithful"  # as stored, node by node
+    FAST = "fast"  # made over by the optimizer
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,4 +50,4 @@ def _summary(query: str, error: str, count: int) -> str:
     if not query.strip():
         return ""
     cut = f", the first {MOST:,} listed" if count > MOST else ""
-    return f"{counted(count, 'match').replace('matchs', 'matches')} for {one_line(query, 60)}{cut}"
+    return f"{counted(count, 'match')} for {one_line(query, 60)}{cut}"

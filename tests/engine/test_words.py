@@ -9,8 +9,9 @@ from engine.words import bytes_text, counted, meant, quoted
 
 @pytest.mark.parametrize(
     ("count", "noun", "text"),
-    [(1, "node", "1 node"), (0, "node", "0 nodes"), (12_000, "tensor", "12,000 tensors"), (2, "entry", "2 entries")],
-)
+    [(1, "node", "1 node"), (0, "node", "0 nodes"), (12_000, "tensor", "12,000 tensors"), (2, "entry", "2 entries"),
+     (2, "key", "2 keys"), (3, "match", "3 matches")],
+)  # fmt: skip
 def test_numbers_agree_with_their_nouns(count: int, noun: str, text: str) -> None:
     assert counted(count, noun) == text
 
