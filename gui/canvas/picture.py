@@ -229,8 +229,7 @@ class GraphPicture(Viewport):
 
     def highlight(self, nodes: Iterable[object]) -> None:
         """Outline the results of a search, on the minimap too."""
-        boxes = [box for node in nodes for box in self._scene.locate(node)] if self._scene else []
-        self._emphasis.found = np.array(boxes, np.int64)
+        self._emphasis.found = self._scene.locate_all(nodes) if self._scene else np.zeros(0, np.int64)
         self._update_minimap()
         self.update()
 

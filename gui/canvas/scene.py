@@ -8,14 +8,17 @@ place. `scene_builder` makes scenes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, StrEnum
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas.groups import Group
 from gui.canvas.layout import LayoutInput
+from gui.canvas.layout.types import Ints
 from gui.canvas.palette import Category
 
 HEADER_HEIGHT = 22.0
@@ -196,6 +199,20 @@ class Scene:
                 return [made]
             return self.readers.get(id(item), []) or [b for b in [self.output_box.get(id(item))] if b is not None]
         return []
+
+    def locate_all(self, items: Iterable[object]) -> Ints:
+        """The boxes that show any of many engine objects, each once; the usual box is found without a call an item."""
+        boxes: set[int] = set()
+        box_of, hidden = self.box_of.get, self.hidden.get
+        for item in items:
+            box = box_of(id(item))
+            if box is None:
+                box = hidden(id(item))
+            if box is None:
+                boxes.update(self.locate(item))
+            else:
+                boxes.add(box)
+        return np.array(sorted(boxes), np.int64)
 
     def leaves_out(self, item: object) -> bool:
         """Whether a node, or what makes a tensor, is left out because of its kind."""

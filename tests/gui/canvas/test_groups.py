@@ -165,6 +165,7 @@ def test_an_opened_module_is_a_frame_around_its_nodes() -> None:
     last = model.graph.nodes[4]
     assert drawn.locate(last) == [5]
     assert drawn.locate(last.outputs[0]) == [5]
+    assert drawn.locate_all([*model.graph.nodes, last.outputs[0], object()]).tolist() == [2, 3, 4, 5]
 
 
 def test_many_cached_states_stand_in_their_modules() -> None:

@@ -66,6 +66,7 @@ def test_a_shared_constant_is_found_in_all_its_readers() -> None:
     names = [scene.boxes[i].item.name for i in scene.locate(constant)]
     assert names == ["mul", "add"]
     assert scene.locate(constant.outputs[0]) == scene.locate(constant)
+    assert scene.locate_all([constant, *constant.outputs]).tolist() == scene.locate(constant)
 
 
 def test_a_constant_that_is_an_output_stays_a_box() -> None:
