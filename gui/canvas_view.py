@@ -22,7 +22,7 @@ from gui.canvas.layout_process import LayoutCancelled, warm
 from gui.canvas.scene import stored_options
 from gui.canvas.text import TextMeasure
 from gui.canvas_bar import CanvasBar, modules_around, way_to
-from gui.color_modes import color_title, color_values, copied_edges
+from gui.color_modes import color_title, color_values, shown_copies
 from gui.document import Document, Item
 from gui.errors import explain
 from gui.jobs import Cancelled, Job, Task
@@ -385,7 +385,7 @@ class CanvasView(QWidget):
     @Slot()
     def _recolor(self) -> None:
         self.canvas.set_colors(color_title(self._color_mode), color_values(self._color_mode, self._document))
-        self.canvas.set_copies(copied_edges(self._color_mode, self._document))
+        self.canvas.set_copies(shown_copies(self._color_mode, self._document))
 
     @Slot()
     def _bind(self) -> None:

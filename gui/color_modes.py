@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.graph.ir import Node
 from engine.session import ProviderEdge
-from gui.models.order import provider_name
-from gui.text import one_line
+from gui.text import one_line, provider_name
 
 if TYPE_CHECKING:
     from gui.document import Document
@@ -37,7 +36,7 @@ COPIES_SHOWN = ("provider", "time")
 """The modes in which the lines are marked along which tensors went from device to device."""
 
 
-def copied_edges(mode: str, document: Document) -> Sequence[ProviderEdge]:
+def shown_copies(mode: str, document: Document) -> Sequence[ProviderEdge]:
     """The edges that carried copies in the last run, in the modes that show them."""
     times = document.run.times if document.run is not None and mode in COPIES_SHOWN else None
     return times.copies if times is not None else ()

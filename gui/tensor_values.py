@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.feeds import save_arrays
 from engine.feeds.files import storable
 from engine.writing import replacing
-from gui.jobs import Task
 from gui.statistics import NumberStatistics, TextStatistics, is_numeric, summarize, summarize_text
+
+if TYPE_CHECKING:
+    from gui.jobs import Task
 
 Figures = NumberStatistics | TextStatistics
 

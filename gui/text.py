@@ -1,4 +1,4 @@
-"""Shapes, types, sizes and times as the window writes them."""
+"""Shapes, types, times and names as the window writes them. No Qt."""
 
 from __future__ import annotations
 
@@ -83,6 +83,12 @@ def ms_text(ms: float) -> str:
     if ms >= 100:
         return f"{ms:.0f}"
     return f"{ms:.1f}" if ms >= 10 else f"{ms:.2f}"
+
+
+def provider_name(placement: object) -> str:
+    """The name of the provider that took a node, empty for None."""
+    provider = getattr(placement, "provider", None)
+    return str(getattr(provider, "name", provider) or "")
 
 
 def one_line(text: str, limit: int = 400) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +25,13 @@ LAYERS = (
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 WINDOW_ONLY = {"PySide6", "shiboken6", "pyqtgraph", "gui"}
+QTLESS = re.compile(r"\b(No|Knows no) Qt\b")
+WITHOUT_QT = """
+import importlib, sys
+sys.modules.update(dict.fromkeys(("PySide6", "shiboken6", "pyqtgraph")))  # None: importing it fails
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+"""
 
 
 def imports(file: Path) -> Iterator[tuple[str, bool]]:
@@ -75,3 +85,13 @@ def test_panes_do_not_know_each_other() -> None:
         for name, _ in imports(file):
             if name.startswith("gui.panes.") and own != "__init__":
                 assert name.split(".")[2] == own, f"{file} imports {name}"
+
+
+def test_what_says_that_it_knows_no_qt_imports_none() -> None:
+    """Nor does what it imports: such modules run on any thread, and without a display."""
+    told = {file: ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "" for file in python_files("gui")}
+    names = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file, doc in told.items() if QTLESS.search(doc)]
+    command = [sys.executable, "-c", WITHOUT_QT, *names]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "gui.canvas.outline" in names
+    assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.words import counted
-from gui.attachment.forms import ANY, KERNEL, AttachmentError, Entry, read_entries
+from gui.attachment.forms import ANY, KERNEL, AttachmentError, Entry, first_line, read_entries
 from gui.text import one_line
 
 MAX_NUMBERS = 100  # names of numbers; what comes after is kept as words
@@ -114,12 +114,12 @@ class _Names:
         self._tensors: dict[str, list[Tensor]] = defaultdict(list)
         self._graphs: dict[str, list[Graph]] = defaultdict(list)
         for graph in model.graph.walk():
-            self._graphs[_first_line(graph.name)].append(graph)
+            self._graphs[first_line(graph.name)].append(graph)
             for node in graph.nodes:
-                for name in {_first_line(node.stored_name), node.name, node.qualified_name}:
+                for name in {first_line(node.stored_name), node.name, node.qualified_name}:
                     self._nodes[name].append(node)
             for name, tensor in graph.tensors.items():
-                for known in {_first_line(name), graph.prefix + name}:
+                for known in {first_line(name), graph.prefix + name}:
                     self._tensors[known].append(tensor)
 
     def find(self, entry: Entry) -> Subject | Graph | None:
@@ -128,7 +128,7 @@ class _Names:
         return found[0] if len(found) == 1 else None
 
     def _candidates(self, entry: Entry) -> Iterator[list[Node] | list[Tensor] | list[Graph]]:
-        target = _first_line(entry.target)
+        target = first_line(entry.target)
         if not target:
             return
         if entry.kind == "graph":
@@ -140,7 +140,3 @@ class _Names:
         if entry.kind == KERNEL:  # a fused one, named after what it makes
             made = self._tensors.get(target) or self._tensors.get(target.removesuffix(_BLOCKED), [])
             yield [tensor.producer for tensor in made if tensor.producer is not None]
-
-
-def _first_line(name: str) -> str:
-    return name.split("\n", 1)[0]

@@ -47,6 +47,11 @@ class Entry:
     value: float | str
 
 
+def first_line(name: str) -> str:
+    """What Netron matches of a name."""
+    return name.split("\n", 1)[0]
+
+
 def looks_attached(path: str) -> bool:
     """Whether a file is meant to be attached rather than opened as a model, by its name and its first bytes."""
     suffix = Path(path).suffix.lower()

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 from engine.costs import CostTable
 from engine.graph.ir import Graph, Model, Node
 from engine.writing import replacing
-from gui.attachment.forms import SIGNATURE
-from gui.models.order import provider_name
-from gui.text import type_text
+from gui.attachment.forms import SIGNATURE, TIME, first_line
+from gui.text import provider_name, type_text
 
 if TYPE_CHECKING:
     from gui.document import RunState
@@ -31,11 +30,11 @@ def attachment(model: Model, run: RunState | None, costs: CostTable | None) -> I
     """The object to write as JSON: inferred types always, costs and what a run left where there are any."""
     metadata: list[Item] = []
     metrics: list[Item] = []
-    nodes = Counter(_first_line(node.stored_name) for node in model.nodes())
+    nodes = Counter(first_line(node.stored_name) for node in model.nodes())
     for graph in model.graph.walk():
         metadata += _types(graph, run)
         for node in graph.nodes:
-            target = _first_line(node.stored_name)
+            target = first_line(node.stored_name)
             if target and nodes[target] == 1:
                 metadata += _about(node, run)
                 metrics += _figures(node, run, costs)
@@ -55,18 +54,14 @@ def write_attachment(path: str, model: Model, run: RunState | None, costs: CostT
         file.write(text.encode())
 
 
-def _first_line(name: str) -> str:
-    return name.split("\n", 1)[0]
-
-
 def _item(kind: str, target: str, name: str, value: object) -> Item:
-    return {"kind": kind, "target": _first_line(target), "name": name, "value": value}
+    return {"kind": kind, "target": first_line(target), "name": name, "value": value}
 
 
 def _types(graph: Graph, run: RunState | None) -> Iterator[Item]:
     """What inference found of each tensor, and what the run saw."""
     for name, tensor in graph.tensors.items():
-        if not _first_line(name):
+        if not first_line(name):
             continue
         if tensor.inferred_type is not None:
             yield _item("value", name, "inferred", type_text(tensor.inferred_type))
@@ -88,7 +83,7 @@ def _about(node: Node, run: RunState | None) -> Iterator[Item]:
 def _figures(node: Node, run: RunState | None, costs: CostTable | None) -> Iterator[Item]:
     figures: dict[str, object] = {}
     if run is not None:
-        figures |= {"time (ms)": _short(run.node_ms.get(node)), "error": run.disagreement.get(node)}
+        figures |= {TIME: _short(run.node_ms.get(node)), "error": run.disagreement.get(node)}
     cost = costs.costs.get(node) if costs is not None else None
     if cost is not None:
         figures |= {"MACs": cost.macs, "FLOPs": cost.flops}

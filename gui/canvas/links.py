@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,8 +11,15 @@ from engine.graph.ir import Graph
 from gui.canvas.geometry import Geometry
 from gui.canvas.layout.cycles import grouped
 from gui.canvas.layout.types import Bools, Ints
-from gui.canvas.painter import Lit
 from gui.canvas.scene import BoxKind, Scene
+
+
+@dataclass(slots=True)
+class Lit:
+    """What is shown in full while all else is dimmed: masks over the boxes and over the nets, buses included."""
+
+    boxes: Bools
+    nets: Bools
 
 
 class Links:

@@ -18,8 +18,9 @@ from gui.canvas.copies import CopyMarks
 from gui.canvas.copy_painter import CopyPainter
 from gui.canvas.edge_labels import STYLES, EdgeLabels
 from gui.canvas.geometry import CHIP, HEADED, Geometry, StringTable
-from gui.canvas.layout.types import Bools, Floats, Ints
+from gui.canvas.layout.types import Floats, Ints
 from gui.canvas.line_painter import LinePainter
+from gui.canvas.links import Lit
 from gui.canvas.palette import CanvasColors
 from gui.canvas.scene import CHIP_HEIGHT, HEADER_HEIGHT, PADDING, ROW_GAP, TextStyle
 from gui.canvas.text import TextDrawer
@@ -31,7 +32,7 @@ NOTE_COLOR = GLYPH_COLOR = "#e9edf4"  # on headers, which are dark in both theme
 NOTE_ROOM = 4.0  # px between a title and the note behind it, at least
 VEIL = 205  # of 255: how much what is not lit is covered
 LABEL_REACH = 200.0  # px of the scene that a label reaches to the right
-LABEL_ROOM = 400.0
+LABEL_ROOM = 400.0  # px of the scene that a label may take
 INFERRED = (TextStyle.LABEL_INFERRED, TextStyle.LABEL_BOUND_INFERRED)
 
 
@@ -46,14 +47,6 @@ class Emphasis:
     marked: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     hover_box: int = -1
     hover_net: int = -1
-
-
-@dataclass(slots=True)
-class Lit:
-    """What is shown in full while all else is dimmed: masks over the boxes and over the nets, buses included."""
-
-    boxes: Bools
-    nets: Bools
 
 
 class FramePainter:

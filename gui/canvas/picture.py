@@ -22,7 +22,8 @@ from gui.canvas.frame_cache import FrameCache
 from gui.canvas.geometry import Geometry
 from gui.canvas.layout import Layout
 from gui.canvas.layout.types import Ints
-from gui.canvas.painter import Emphasis, FramePainter, Lit
+from gui.canvas.links import Lit
+from gui.canvas.painter import Emphasis, FramePainter
 from gui.canvas.palette import CanvasColors, canvas_colors
 from gui.canvas.scene import Scene
 from gui.canvas.text import AtlasText, TextMeasure

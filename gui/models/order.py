@@ -14,7 +14,7 @@ from engine.words import bytes_text
 from gui.canvas.palette import category_of
 from gui.document import RunState
 from gui.models.table import Column, Style
-from gui.text import count_text, ms_text
+from gui.text import count_text, ms_text, provider_name
 
 NUMBER, OPERATOR, NAME, TIME, PROVIDER, FILE, MACS, FLOPS, PARAMETERS, TRAFFIC = range(10)
 COSTS = (MACS, FLOPS, PARAMETERS, TRAFFIC)
@@ -132,12 +132,6 @@ def moved_nodes(order: Sequence[Node]) -> set[Node]:
 def _count(dim: object) -> int:
     """A count to sort and to measure by; what is not known comes before all others."""
     return dim if isinstance(dim, int) else -1
-
-
-def provider_name(placement: object) -> str:
-    """The name of the provider that took a node, empty for None."""
-    provider = getattr(placement, "provider", None)
-    return str(getattr(provider, "name", provider) or "")
 
 
 def category_color(node: Node) -> QColor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from engine.feeds import load_arrays
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.providers import provider_named
 from engine.session import Keep, Observer, Session
-from gui.document import RunState
+
+if TYPE_CHECKING:
+    from gui.document import RunState
 
 CPU = "CPU only"
 OPINION = "ONNX Runtime"

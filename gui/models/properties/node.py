@@ -15,7 +15,7 @@ from engine.words import bytes_text
 from gui.canvas.labels import attribute_text
 from gui.document import Document, RunState
 from gui.models.lines import Line, LineKind
-from gui.models.order import category_color, provider_name
+from gui.models.order import category_color
 from gui.models.properties.parts import (
     DEFAULT,
     FACT,
@@ -35,7 +35,7 @@ from gui.models.table import MUTED, Style
 from gui.operator_docs import attribute_docs
 from gui.schemas import input_name, output_name, summary_of
 from gui.search import term
-from gui.text import dtype_text, ms_text, one_line
+from gui.text import dtype_text, ms_text, one_line, provider_name
 
 SOURCE_KEYS = ("pkg.torch.onnx.stack_trace",)  # shown in lines of their own
 
