@@ -110,7 +110,8 @@ def build(window: MainWindow) -> dict[str, QAction]:
         menu = menus[command.menu]
         if command.separated:
             menu.addSeparator()
-        action = menu.addAction(command.text)
+        action = QAction(command.text, window)  # not the menu's: where PySide lets go of a menu, its actions go with it
+        menu.addAction(action)
         action.setShortcuts(_sequences(command.keys))
         action.setMenuRole(command.role)
         action.triggered.connect(lambda _checked=False, call=command.call: call(window))

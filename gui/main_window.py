@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QMainWindow,
+    QMenu,
     QSizePolicy,
     QStackedWidget,
     QTabWidget,
@@ -113,7 +114,7 @@ class MainWindow(QMainWindow):
         """What depends on the docks and on the recent files."""
         names = self.actions_by_name
         menus = {action.text().replace("&", ""): action.menu() for action in self.menuBar().actions()}
-        self.recent_menu = menus["File"].addMenu("Open &Recent")
+        self.recent_menu = QMenu("Open &Recent", self)
         menus["File"].insertMenu(names["sample"], self.recent_menu)
         self.recent_menu.aboutToShow.connect(self._fill_recent)
         panes = menus["View"].addMenu("&Panes")

@@ -57,8 +57,7 @@ def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder; give an .npz, .npy or .pb file")
-        if path.exists() and not path.is_file():  # a pipe would be waited for, a device never ends
-            raise InputError(f"{path} is not a regular file")
+        _refuse_endless(path)
         if not path.stat().st_size:
             raise InputError(f"{path} is empty; give an .npz, .npy or .pb file")
         return _read_tensor_proto(path) if path.suffix == ".pb" else _read_numpy(path)
@@ -160,11 +159,18 @@ def _read_folder(folder: Path) -> dict[str, np.ndarray]:
     return feeds
 
 
+def _refuse_endless(path: Path) -> None:
+    """A pipe would be waited for, and a device never ends."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is not a regular file")
+
+
 def _read_tensor_proto(path: Path) -> dict[str, np.ndarray]:
     import onnx
     from google.protobuf.message import DecodeError
     from onnx import numpy_helper
 
+    _refuse_endless(path)
     proto = onnx.TensorProto()
     try:
         proto.ParseFromString(path.read_bytes())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import shiboken6
+
 from gui.main_window import MainWindow
 
 
@@ -11,3 +13,11 @@ def test_every_key_belongs_to_one_command(window: MainWindow) -> None:
     keys = [key.toString() for action in window.actions_by_name.values() for key in action.shortcuts()]
     assert len(keys) > 40
     assert [key for key, count in Counter(keys).items() if count > 1] == []
+
+
+def test_commands_outlive_what_python_knows_of_the_menus(window: MainWindow) -> None:
+    """PySide drops its object of a menu bar now and then, and makes invalid what belongs to it."""
+    shiboken6.invalidate(window.menuBar())
+    window.refresh_commands()
+    assert all(shiboken6.isValid(action) for action in window.actions_by_name.values())
+    assert shiboken6.isValid(window.recent_menu)

@@ -105,3 +105,6 @@ def test_pipes_and_devices_are_refused_at_once(tmp_path: Path) -> None:
     for path in (tmp_path / "x.npz", "/dev/zero"):
         with pytest.raises(InputError, match="is not a regular file"):
             feeds.load_arrays(path)
+    os.mkfifo(tmp_path / "input_0.pb")
+    with pytest.raises(InputError, match="is not a regular file"):
+        feeds.load_feeds(tmp_path)
