@@ -49,10 +49,15 @@ class Application(QApplication):
         return super().event(event)
 
 
-def main(argv: Sequence[str] = ()) -> int:
-    """Open a window on each of the model files in `argv`, or an empty one; the exit status once all are closed."""
+def keep_moving() -> None:
+    """Set the interpreter up so that the window moves while other threads work and much is made."""
     sys.setswitchinterval(SWITCH_INTERVAL)
     gc.set_threshold(*COLLECT_AFTER)
+
+
+def main(argv: Sequence[str] = ()) -> int:
+    """Open a window on each of the model files in `argv`, or an empty one; the exit status once all are closed."""
+    keep_moving()
     app = Application([sys.argv[0], *argv])
     app.reporter.install()
     Interrupt(app)

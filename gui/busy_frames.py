@@ -33,6 +33,7 @@ class Panner(QObject):
         self._timer.timeout.connect(self._step)
 
     def start(self) -> None:
+        """Begin to pan."""
         self._due = time.perf_counter() + FRAME_MS / 1e3
         self._timer.start()
 

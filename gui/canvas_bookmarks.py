@@ -40,9 +40,10 @@ class CanvasBookmarks(QObject):
 
     @Slot()
     def _mark(self) -> None:
-        marked = {mark.mark.key for mark in self._bookmarks.all if mark.mark.kind == MODULE}
+        bookmarks = self._bookmarks.all
+        marked = {bookmark.mark.key for bookmark in bookmarks if bookmark.mark.kind == MODULE}
         modules = [group for group in self._groups() if Mark.of(group).key in marked] if marked else []
-        items = [mark.item for mark in self._bookmarks.all if mark.mark.kind != MODULE and mark.item is not None]
+        items = [b.item for b in bookmarks if b.mark.kind != MODULE and b.item is not None]
         self._view.canvas.mark([*items, *modules])
 
     @Slot()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
+from engine.cli.window import version
 from gui.errors import environment
 from gui.models.table import MUTED, Column, Style, TableModel
 from gui.theme import ui_font
@@ -97,7 +97,7 @@ class AboutDialog(QDialog):
         self.setWindowTitle("About OInfer")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         picture = QLabel(pixmap=QGuiApplication.windowIcon().pixmap(ICON_SIZE, ICON_SIZE))
-        name = _words(f"OInfer {_version()}")
+        name = _words(f"OInfer {version()}")
         name.setFont(ui_font(1.45))
         told = _words("Opens, runs and debugs ONNX models, with an inference engine of its own.")
         promise = _words("Nothing leaves this machine: no account, no telemetry, no expiry.\n"
@@ -125,7 +125,7 @@ class AboutDialog(QDialog):
         self.setFixedWidth(500)
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(f"OInfer {_version()}, {environment()}")
+        QGuiApplication.clipboard().setText(f"OInfer {version()}, {environment()}")
         self.copy.setText("Copied")
         QTimer.singleShot(1500, self.copy, lambda: self.copy.setText("Copy Versions"))
 
@@ -141,10 +141,3 @@ def _closing(dialog: QDialog) -> QDialogButtonBox:
     buttons.button(QDialogButtonBox.StandardButton.Close).setDefault(True)
     buttons.rejected.connect(dialog.reject)
     return buttons
-
-
-def _version() -> str:
-    try:
-        return metadata.version("oinfer")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"

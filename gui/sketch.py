@@ -78,6 +78,7 @@ class SketchedCanvas(QStackedWidget):
         return self._drawing is not None
 
     def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme."""
         self.sketch.set_theme(theme)
 
     def cover(self, drawing: Drawing, netron: bool) -> None:

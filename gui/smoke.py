@@ -4,7 +4,6 @@ People, CI and frozen builds share this one check. It leaves the user's settings
 """
 from __future__ import annotations
 
-import gc
 import json
 import sys
 import tempfile
@@ -16,7 +15,7 @@ from typing import Any
 from PySide6.QtCore import QEventLoop, QObject, QSettings, Qt, QTimer, Signal, Slot
 
 import resources
-from gui.app import COLLECT_AFTER, SWITCH_INTERVAL, Application
+from gui.app import Application, keep_moving
 from gui.busy_frames import Times, frames_while
 from gui.frame_times import frame_times, peak_memory_mib
 from gui.heartbeat import Heartbeat
@@ -119,8 +118,7 @@ def main(
     with tempfile.TemporaryDirectory(prefix="oinfer-smoke-") as folder:
         QSettings.setDefaultFormat(QSettings.Format.IniFormat)
         QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, folder)
-        sys.setswitchinterval(SWITCH_INTERVAL)
-        gc.set_threshold(*COLLECT_AFTER)
+        keep_moving()
         app = Application(["oinfer"])
         window = app.new_window()
         window.canvas.opens_flat = flat

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--flat", action="store_true", help="with --smoke: every node by itself, no modules")
     parser.add_argument("--view", action="store_true", help="with --smoke: measure the drawing, don't run the model")
     parser.add_argument("--json", action="store_true", help="with --smoke: print one JSON object")
-    parser.add_argument("--version", action="version", version=f"oinfer {_version()}")  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"oinfer {version()}")  # fmt: skip
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -79,7 +79,8 @@ def _why(error: ImportError, package: str) -> str:
     return f": {error}"
 
 
-def _version() -> str:
+def version() -> str:
+    """The program's version, as it was installed."""
     try:
         return metadata.version("oinfer")
     except metadata.PackageNotFoundError:

@@ -120,7 +120,7 @@ class _Placing:
     def _source(self, tensor: Tensor) -> int:
         if tensor.producer is not None:
             return self._box(tensor.producer)
-        return self._scene.box_of.get(id(tensor), self._scene.hidden.get(id(tensor), -1))
+        return self._scene.box_with(tensor)
 
     def _targets(self, edge: ProviderEdge) -> set[int]:
         boxes = {self._box(node) for node in edge.consumers}
@@ -131,7 +131,7 @@ class _Placing:
     def _box(self, node: Node | None) -> int:
         """The box of a node, or of the one around it that is shown; -1 for none."""
         while node is not None:
-            box = self._scene.locate_node(node)
+            box = self._scene.box_with(node)
             if box >= 0:
                 return box
             node = node.graph.owner

@@ -7,13 +7,14 @@ shapes ends: there is no line for it. Nodes that make an output of the graph in 
 from __future__ import annotations
 
 from engine.graph.ir import Graph, Node, Tensor
+from engine.kernels.registry import MICROSOFT
 from engine.providers.shape_arithmetic import shape_arithmetic
 from gui.canvas.scene import SceneOptions
 
 CASTS = frozenset({"Cast", "CastLike", "Identity", "Dropout"})
 QUANTISATION = frozenset({"QuantizeLinear", "DequantizeLinear"})
 SHAPES = frozenset({"Shape", "Size"})
-_DOMAINS = ("", "ai.onnx", "com.microsoft")
+_DOMAINS = ("", MICROSOFT)
 
 
 class LeftOut:

@@ -180,7 +180,7 @@ class GraphPicture(Viewport):
         none = np.zeros(0, np.int64)
         emphasis.selected, emphasis.nets, emphasis.rows = none, none, none
         if scene is not None and item is not None:
-            own = scene.box_of.get(id(item), scene.hidden.get(id(item), -1))
+            own = scene.box_with(item)
             nets = scene.nets_of.get(id(item), [])
             if own >= 0:
                 emphasis.selected = np.array([own])

@@ -195,7 +195,7 @@ class Scene:
         if isinstance(item, Node):
             return [box for tensor in item.outputs if tensor is not None for box in self.readers.get(id(tensor), [])]
         if isinstance(item, Tensor):
-            if item.producer is not None and (made := self.locate_node(item.producer)) >= 0:
+            if item.producer is not None and (made := self.box_with(item.producer)) >= 0:
                 return [made]
             return self.readers.get(id(item), []) or [b for b in [self.output_box.get(id(item))] if b is not None]
         return []
@@ -218,6 +218,6 @@ class Scene:
         """Whether a node, or what makes a tensor, is left out because of its kind."""
         return id(item.producer if isinstance(item, Tensor) else item) in self.left_out
 
-    def locate_node(self, node: Node) -> int:
-        """The box of a node or of the closed group it is in; -1 if it is not shown."""
-        return self.box_of.get(id(node), self.hidden.get(id(node), -1))
+    def box_with(self, item: object) -> int:
+        """The box of an item, or of the closed group it is in; -1 if it is not shown."""
+        return self.box_of.get(id(item), self.hidden.get(id(item), -1))

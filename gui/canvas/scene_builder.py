@@ -154,9 +154,9 @@ class _Builder:
 
     # Edges
 
-    def box_with(self, node: Node) -> int:
-        """The box of a node, or of the closed group it is in."""
-        return self.box_of.get(id(node), self.hidden.get(id(node), -1))
+    def box_with(self, item: object) -> int:
+        """As `Scene.box_with`, of the boxes made so far."""
+        return self.box_of.get(id(item), self.hidden.get(id(item), -1))
 
     def read(self, node: Node) -> None:
         """Add what a node reads: an edge, or itself as a reader of a folded constant."""
@@ -187,7 +187,7 @@ class _Builder:
             made_by = self.box_with(tensor.producer)
             if made_by >= 0:
                 return made_by
-        found = self.box_of.get(id(tensor), self.hidden.get(id(tensor), -1))
+        found = self.box_with(tensor)
         if found >= 0:
             return found
         if tensor.source is ValueSource.ABSENT:
@@ -261,8 +261,7 @@ class _Builder:
         first = next((t for t in node.inputs if t is not None), None)
         source = self.left_out.source(first) if first is not None else None
         if source is not None:
-            owner = source.producer if source.producer is not None else source
-            return self.box_of.get(id(owner), self.hidden.get(id(owner), -1))
+            return self.box_with(source.producer if source.producer is not None else source)
         waiting, seen = [node], {node}
         for one in waiting:
             if one not in self.left_out and id(one) in self.box_of:

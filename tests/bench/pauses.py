@@ -8,7 +8,6 @@ longest were spent, `--write` puts the table into docs/results.md.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import signal
@@ -31,7 +30,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QSettings, Qt, QTimer  
 from PySide6.QtTest import QTest  # noqa: E402
 
 from engine.graph.ir import Node  # noqa: E402
-from gui.app import COLLECT_AFTER, SWITCH_INTERVAL, Application  # noqa: E402
+from gui.app import Application, keep_moving  # noqa: E402
 from gui.heartbeat import Heartbeat  # noqa: E402
 from gui.main_window import MainWindow  # noqa: E402
 from gui.panes.run import RunPane  # noqa: E402
@@ -204,8 +203,7 @@ def measure(name: str, stacks: bool, only: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="oinfer-pauses-") as folder:
         QSettings.setDefaultFormat(QSettings.Format.IniFormat)
         QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, folder)
-        sys.setswitchinterval(SWITCH_INTERVAL)
-        gc.set_threshold(*COLLECT_AFTER)
+        keep_moving()
         app = Application(["oinfer"])
         window = app.new_window()
         sampler = Sampler() if stacks else None

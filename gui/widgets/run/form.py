@@ -43,8 +43,6 @@ PICTURE.png[:255|signed|imagenet], resized to the input"""
 _LABEL_WIDTH = 14  # characters; the whole name is in the tooltip
 _MOST_NEEDED = 215  # pixels that a form asks for at most
 _MOST_FIELDS = 100  # a file can ask for any number, and every field costs the window's thread some milliseconds
-
-
 _AT_ONCE, _A_TURN = 12, 4  # fields that are made before the form is shown, and then in each turn of the event loop
 
 _Row: TypeAlias = "tuple[str, str, str, QWidget]"
