@@ -14,6 +14,7 @@ from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
 from gui.help import Shortcut, show_about, show_shortcuts
 from gui.model_commands import NETRON_COMMAND, SAVE_COMMANDS
 from gui.outside_weights import OUTSIDE_COMMAND
+from gui.panes.compare import ComparePane
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
@@ -29,6 +30,12 @@ def _theme(mode: str, text: str, *, separated: bool = False) -> Command:
 def _color(mode: str, text: str, key: str, *, separated: bool = False) -> Command:
     return Command(f"color_{mode}", "View", f"Colour by {text}", lambda w: w.set_color_mode(mode), [key],
                    group="color", checked=lambda w: w.color_mode == mode, separated=separated)  # fmt: skip
+
+
+def _show_first_divergence(window: MainWindow) -> None:
+    pane = window.docks["compare"].widget()
+    if isinstance(pane, ComparePane):
+        pane.show_first()
 
 
 MENUS = ("File", "Edit", "View", "Graph", "Go", "Run", "Help")
@@ -93,7 +100,7 @@ COMMANDS = (
     Command("run", "Run", "&Run", lambda w: w.document.run_requested.emit(), ["F5"],
             lambda w: w.document.model is not None and not w.document.busy),
     Command("cancel", "Run", "&Cancel", lambda w: w.document.cancel(), ["Shift+F5"], lambda w: w.document.busy),
-    Command("first_divergence", "Run", "First &Divergence", lambda w: w.docks["compare"].widget().show_first(), ["F8"],
+    Command("first_divergence", "Run", "First &Divergence", _show_first_divergence, ["F8"],
             lambda w: w.document.run is not None, separated=True),
 
     Command("shortcuts", "Help", "&Keyboard Shortcuts", lambda w: show_shortcuts(w, shortcuts()), ["F1"]),

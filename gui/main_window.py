@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
+    QDockWidget,
     QFileDialog,
     QMainWindow,
     QMenu,
@@ -50,6 +51,7 @@ from gui.theme import Theme, on_theme, theme_manager
 from gui.toolbar import ToolBar
 from gui.widgets.bars import MessageBar
 from gui.widgets.empty_state import EmptyState
+from gui.widgets.search_box import SearchBox
 
 FILTER = "ONNX models (*.onnx);;All files (*)"
 CLOSE_TIMEOUT_MS = 3000
@@ -60,6 +62,16 @@ class MainWindow(QMainWindow):
 
     window_wanted = Signal(str)
     closed = Signal()
+
+    # What the tables of commands reach for. Types of attributes and of decorated methods are otherwise inferred, and
+    # mypy meets those tables, which are in an import cycle with this module, first.
+    document: Document
+    canvas: CanvasView
+    marks: CanvasBookmarks
+    search: SearchBox
+    docks: dict[str, QDockWidget]
+    pane_focus: PaneFocus
+    netron: Netron
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__()
@@ -113,7 +125,8 @@ class MainWindow(QMainWindow):
     def _add_menus(self) -> None:
         """What depends on the docks and on the recent files."""
         names = self.actions_by_name
-        menus = {action.text().replace("&", ""): action.menu() for action in self.menuBar().actions()}
+        found = [action.menu() for action in self.menuBar().actions()]
+        menus = {menu.title().replace("&", ""): menu for menu in found if isinstance(menu, QMenu)}
         self.recent_menu = QMenu("Open &Recent", self)
         menus["File"].insertMenu(names["sample"], self.recent_menu)
         self.recent_menu.aboutToShow.connect(self._fill_recent)
@@ -165,7 +178,6 @@ class MainWindow(QMainWindow):
 
     # Opening
 
-    @Slot()
     def open_dialog(self, new_window: bool = False) -> None:
         """Ask for a file and open it here, or in a new window."""
         path = self.ask_for_model("Open a model")
@@ -178,7 +190,6 @@ class MainWindow(QMainWindow):
         """The path of the model that the user chooses; empty for none."""
         return QFileDialog.getOpenFileName(self, title, self.settings.folder, FILTER)[0]
 
-    @Slot()
     def open_sample(self) -> None:
         self.document.open(resources.path(resources.SAMPLE_MODEL))
 
@@ -312,7 +323,6 @@ class MainWindow(QMainWindow):
     def quit(self) -> None:
         QApplication.closeAllWindows()
 
-    @Slot()
     def list_matches(self) -> None:
         """Bring the list of all matches to the front."""
         self.docks["find"].show()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -11,8 +11,9 @@ import onnx.defs
 
 from engine.dtypes import BY_NAME
 from engine.graph.ir import Function, Model, Node
+from engine.graph.schemas import schema_of
 from gui.markup import Block, BlockKind, blocks_of, plain
-from gui.schemas import default_values, kernel_parameters, schema_of
+from gui.schemas import default_values, kernel_parameters
 
 Schema = onnx.defs.OpSchema
 _OPTIONAL = Schema.FormalParameterOption.Optional
@@ -46,10 +47,14 @@ def _attribute_docs(op_type: str, version: int, domain: str) -> tuple[AttributeD
             AttributeDoc(p.name, str(p.annotation), p.default is p.empty, defaults.get(p.name), "") for p in keywords
         )
     return tuple(
-        AttributeDoc(name, attribute.type.name.lower(), bool(attribute.required), defaults.get(name),
+        AttributeDoc(name, _kind(attribute), bool(attribute.required), defaults.get(name),
                      plain(" ".join(attribute.description.split())))
         for name, attribute in sorted(schema.attributes.items())
     )  # fmt: skip
+
+
+def _kind(attribute: Schema.Attribute) -> str:
+    return str(attribute.type.name).lower()  # type: ignore[attr-defined]  # an enum; the stub has a plain class
 
 
 def documentation(node: Node, model: Model | None) -> list[Block]:
@@ -96,7 +101,7 @@ def _attribute_note(doc: AttributeDoc) -> str:
     return f"{doc.kind}, default {doc.default!r}" if doc.default is not None else f"{doc.kind}, optional"
 
 
-def _types(names: list[str]) -> str:
+def _types(names: Sequence[str]) -> str:
     """Allowed types in the window's short names."""
     shown = []
     for name in names:

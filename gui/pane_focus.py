@@ -62,6 +62,7 @@ def first_field(pane: QWidget) -> QWidget:
         is_inside = widget is pane or (pane.isAncestorOf(widget) and widget.isVisibleTo(pane))
         if is_inside and widget.isEnabled() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
             return widget
-        widget = widget.nextInFocusChain()
-        if widget is pane:
+        following = widget.nextInFocusChain()
+        if following is None or following is pane:
             return pane
+        widget = following

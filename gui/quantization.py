@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,9 +31,15 @@ class Quantization:
     node: Node | None = None
 
 
-# Slots of (value, scale, zero point): inputs, and for an output the inputs that describe it.
-_BINARY = {"inputs": ((0, 1, 2), (3, 4, 5)), "output": (6, 7)}
-_UNARY = {"inputs": ((0, 1, 2),), "output": (3, 4)}
+class _Layout(NamedTuple):
+    """Slots of (value, scale, zero point): `inputs`, and for the `output` the inputs that describe it."""
+
+    inputs: tuple[tuple[int, int, int], ...]
+    output: tuple[int, int]
+
+
+_BINARY = _Layout(inputs=((0, 1, 2), (3, 4, 5)), output=(6, 7))
+_UNARY = _Layout(inputs=((0, 1, 2),), output=(3, 4))
 _LAYOUTS = {
     "QLinearConv": _BINARY, "QLinearMatMul": _BINARY, "QLinearAdd": _BINARY, "QLinearMul": _BINARY,
     "QLinearSigmoid": _UNARY, "QLinearLeakyRelu": _UNARY, "QLinearSoftmax": _UNARY,
@@ -61,7 +68,7 @@ def _of_producer(tensor: Tensor) -> Iterator[Quantization]:
         outputs = [*node.outputs, None, None, None]
         yield Quantization(tensor, outputs[1], outputs[2], node=node)
     elif node.op_type in _LAYOUTS:
-        scale, zero_point = _LAYOUTS[node.op_type]["output"]
+        scale, zero_point = _LAYOUTS[node.op_type].output
         yield Quantization(tensor, _input(node, scale), _input(node, zero_point), node=node)
 
 
@@ -71,7 +78,8 @@ def _of_consumers(tensor: Tensor) -> Iterator[Quantization]:
             yield from _linear(node, node.outputs[0])
         elif node.op_type == "DequantizeLinear" and slot == 0:
             yield from _linear(node, tensor)
-        for value, scale, zero_point in _LAYOUTS.get(node.op_type, {}).get("inputs", ()):
+        layout = _LAYOUTS.get(node.op_type)
+        for value, scale, zero_point in layout.inputs if layout is not None else ():
             if slot == value:
                 yield _per_channel(Quantization(tensor, _input(node, scale), _input(node, zero_point), node=node))
 

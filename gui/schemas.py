@@ -7,8 +7,9 @@ specification, and their docstrings say what they compute.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
+from typing import Any
 
 import onnx.defs
 
@@ -30,7 +31,7 @@ def kernel_parameters(op_type: str, domain: str) -> tuple[Mapping[str, inspect.P
 
 
 @cache
-def _kernels() -> dict[tuple[str, str], object]:
+def _kernels() -> dict[tuple[str, str], Callable[..., Any]]:
     from engine.kernels.registry import LIBRARY  # with its modules, which take a moment
     from engine.providers import cpu  # noqa: F401 - importing it declares the kernels
 

@@ -146,7 +146,9 @@ def link(shown: MainWindow, other: MainWindow) -> None:
     for window, side in ((shown, 0), (other, 1)):
         set_corners(window, narrow=True)
         window.showNormal()
-        window.layout().activate()  # or the window would not become narrower than it had to be before
+        layout = window.layout()
+        assert layout is not None  # main windows bring their own
+        layout.activate()  # or the window would not become narrower than it had to be before
         window.setGeometry(_half(shown, side))
         window.raise_()
     SideBySide(shown, other)

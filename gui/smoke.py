@@ -195,8 +195,10 @@ class Opening:
         return failure
 
     def _paint(self) -> None:
+        page = self._window.canvas.stack.currentWidget()
+        assert page is not None  # the stack is never empty
         before = time.perf_counter()
-        self._window.canvas.stack.currentWidget().repaint()
+        page.repaint()
         now, cpu = time.perf_counter(), time.process_time()
         if not self.frames:
             self.painting_ms = (now - before) * 1e3

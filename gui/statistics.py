@@ -90,7 +90,8 @@ def summarize(array: np.ndarray, check: Check = lambda: None) -> NumberStatistic
 
 def summarize_text(array: np.ndarray, check: Check = lambda: None) -> TextStatistics:
     """Statistics of an array of strings."""
-    result, words = TextStatistics(size=array.size), set()
+    result = TextStatistics(size=array.size)
+    words: set[str] = set()
     flat = array.reshape(-1)
     for start in range(0, flat.size, CHUNK):
         check()

@@ -43,12 +43,12 @@ class TablePane(QWidget):
         self.top.setSpacing(8)
         self.top.addWidget(self.filter, 1)
         self.top.addWidget(self.summary)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(0)
         if filtered:
-            layout.addLayout(self.top)
-        layout.addWidget(self.view, 1)
+            self.column.addLayout(self.top)
+        self.column.addWidget(self.view, 1)
 
         self._filter_delay = QTimer(self, singleShot=True, interval=80)
         self._filter_delay.timeout.connect(self.apply_filter)

@@ -88,7 +88,8 @@ class Plane:
         rest = [axis for axis in range(array.ndim) if axis not in (self.rows, self.columns)]
         if self.rows >= array.ndim or self.columns >= array.ndim or len(rest) != len(self.fixed):
             raise IndexError("the array has other axes")
-        return array.transpose([*rest, self.rows, self.columns])[self.fixed]
+        plane: np.ndarray = array.transpose([*rest, self.rows, self.columns])[self.fixed]
+        return plane
 
 
 def channel_axis(shape: Sequence[int]) -> int | None:

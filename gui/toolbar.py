@@ -74,7 +74,9 @@ class ToolBar(QToolBar):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what has no room, so that Run never goes."""
         super().resizeEvent(event)
-        gap = self.layout().spacing()
+        layout = self.layout()
+        assert layout is not None  # tool bars bring their own
+        gap = layout.spacing()
         room = event.size().width() - 2 * MARGIN - sum(_least_width(widget) + gap for widget in self._fixed)
         for widget, action in reversed(self._dispensable):
             room -= widget.sizeHint().width() + gap

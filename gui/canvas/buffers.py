@@ -36,12 +36,12 @@ class Buffers:
 
     def rects(self, painter: QPainter, x: Floats, y: Floats, width: Floats, height: Floats) -> None:
         if len(x):
-            painter.drawRects(self._rects.pointer(x, y, width, height, count=len(x)), len(x))  # type: ignore[call-overload]
+            painter.drawRects(self._rects.pointer(x, y, width, height, count=len(x)), len(x))
 
     def lines(self, painter: QPainter, lines: Floats) -> None:
         """Draw lines given as an array (m, 4)."""
         if len(lines):
-            painter.drawLines(self._lines.pointer(*lines.T, count=len(lines)), len(lines))  # type: ignore[call-overload]
+            painter.drawLines(self._lines.pointer(*lines.T, count=len(lines)), len(lines))
 
     def fragments(
         self, painter: QPainter, pixmap: QPixmap, ratio: float, x: Floats, y: Floats, left: Floats, top: Floats,

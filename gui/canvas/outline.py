@@ -247,7 +247,8 @@ class _Reduction:
         group_of = self._tree.group_of
         group_of.clear()
         for place in places:
-            place.members = [m if isinstance(m, Group) else node_at[int(self._drawn[m])] for m in place.members]
+            members: list[Any] = place.members  # numbers or groups, until this line
+            place.members = [m if isinstance(m, Group) else node_at[int(self._drawn[m])] for m in members]
             group_of.update((node, place) for node in place.members if isinstance(node, Node))
         for group, numbers in closed.items():
             stand_in = node_at[int(self._drawn[min(numbers)])]

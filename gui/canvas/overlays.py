@@ -122,8 +122,8 @@ class Minimap(QWidget):
             self._buffers.rects(painter, x[self._found] - 2, middle, width[self._found] + 4, np.full(count, 2.0))
         if len(self._marked):  # at the left border, where the boxes of a tall graph cannot hide them
             painter.setBrush(QColor(colors.accent))
-            left, wide, high = (np.full(len(self._marked), size) for size in (2.0, 5.0, 3.0))
-            self._buffers.rects(painter, left, y[self._marked] - 1, wide, high)
+            border, wide, high = (np.full(len(self._marked), size) for size in (2.0, 5.0, 3.0))
+            self._buffers.rects(painter, border, y[self._marked] - 1, wide, high)
         painter.end()
         return picture
 

@@ -21,7 +21,7 @@ class ValuesModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._plane = np.zeros((0, 0))
+        self._plane: np.ndarray = np.zeros((0, 0))
         self._size: int | None = None  # of a wrapped vector, whose last line may be short
 
     def set_plane(self, plane: np.ndarray | None) -> None:
@@ -37,7 +37,7 @@ class ValuesModel(QAbstractTableModel):
         """Whether the slice has more rows or columns than are shown."""
         if self._size is not None:
             return self._size > MAX_ROWS * WRAP
-        return self._plane.shape[0] > MAX_ROWS or self._plane.shape[1] > MAX_COLUMNS
+        return bool(self._plane.shape[0] > MAX_ROWS or self._plane.shape[1] > MAX_COLUMNS)
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
         if parent.isValid():

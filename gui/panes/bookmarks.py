@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton
 
 from engine.graph.ir import Node, Tensor
 from engine.words import counted
@@ -29,9 +29,7 @@ class BookmarksPane(TablePane):
         below.setSpacing(8)
         below.addWidget(self.note, 1)
         below.addWidget(self.remove)
-        layout = self.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.addLayout(below)
+        self.column.addLayout(below)
         self.view.set_widths(24, 9, 10, stretch=0)
         self.note.editingFinished.connect(self._set_note)
         self.remove.clicked.connect(self._remove)

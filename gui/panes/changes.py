@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QComboBox, QSplitter, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QComboBox, QSplitter, QToolButton
 
 from engine.diff import ModelDiff
 from engine.graph.ir import Node, Tensor
@@ -48,9 +48,7 @@ class ChangesPane(TablePane):
         self.pair.hide()
         self._reading: Job | None = None
         both = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
-        layout = self.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.replaceWidget(self.view, both)
+        self.column.replaceWidget(self.view, both)
         both.addWidget(self.view)
         both.addWidget(self.pair)
         both.setSizes([100, 100])
@@ -88,7 +86,7 @@ class ChangesPane(TablePane):
         if values is not None:
             self.pair.note.setText("Reading values…")
             self._reading = self.document.jobs.start(
-                lambda _task, pair=values: weight_row(pair), self._pair_read, self._pair_failed
+                lambda _task: weight_row(values), self._pair_read, self._pair_failed
             )
 
     @Slot()
@@ -121,8 +119,10 @@ class ChangesPane(TablePane):
             return rows, Counter(row.kind for row in rows)
 
         found = self.document.differ.found
-        parts = (found.pairs, found.added, found.removed, found.added_weights) if found is not None else ()
-        self.fill(sum(map(len, parts)), make, self._tell)
+        parts = 0
+        if found is not None:
+            parts = len(found.pairs) + len(found.added) + len(found.removed) + len(found.added_weights)
+        self.fill(parts, make, self._tell)
 
     def _tell(self, rows: list[ChangeRow], counts: Counter[str]) -> None:
         self.kind.blockSignals(True)

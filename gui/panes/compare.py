@@ -78,6 +78,9 @@ class ComparePane(QWidget):
         self.tolerance.setToolTip("Relative tolerance for all tensors, or each element type's own")
         self.tolerance.addItems(_TOLERANCES)
         self.tolerance.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        edit = self.tolerance.lineEdit()
+        assert edit is not None  # the list is editable
+        self._tolerance_edit = edit
         self.table = AgreementTable(document)
         self.pair = PairView(document.jobs)
         self.save = ExportButton("Save", "comparison")
@@ -89,7 +92,7 @@ class ComparePane(QWidget):
         self.nonfinite.clicked.connect(self.show_nonfinite)
         self.against.activated.connect(self._choose_reference)
         self.tolerance.activated.connect(self._judge)
-        self.tolerance.lineEdit().editingFinished.connect(self._judge_if_changed)
+        self._tolerance_edit.editingFinished.connect(self._judge_if_changed)
         pair = WhenSeen(self, self._show_pair)
         self.table.view.selectionModel().currentRowChanged.connect(pair.ask)
         self.table.model.modelReset.connect(pair.ask)
@@ -318,8 +321,7 @@ class ComparePane(QWidget):
         self.save.setEnabled(self.document.run is not None)
 
     def _mark_tolerance(self, wrong: bool) -> None:
-        edit = self.tolerance.lineEdit()
-        for widget in (self.tolerance, edit):
+        for widget in (self.tolerance, self._tolerance_edit):
             widget.setProperty("invalid", "true" if wrong else "false")
             widget.style().polish(widget)
 

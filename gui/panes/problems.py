@@ -36,7 +36,7 @@ class ProblemsPane(TablePane):
         self.advice.setProperty("role", "muted")
         self.advice.setAccessibleName("What to do")
         self.advice.hide()
-        self.layout().addWidget(self.advice)
+        self.column.addWidget(self.advice)
         self.view.selectionModel().currentRowChanged.connect(self._show_advice)
         self.view.picked.connect(self._open_group)
         document.problems_changed.connect(self._show)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from engine.graph.ir import Graph
+from engine.graph.ir import Graph, Node, Tensor
 from gui.document import Document
 from gui.models.properties import lines_for
 from gui.when_seen import WhenSeen
@@ -48,5 +48,5 @@ class PropertiesPane(QWidget):
             self._document.show_graph(target)
         elif isinstance(target, str):
             self._document.find_requested.emit(target)
-        else:
+        elif isinstance(target, Node | Tensor):
             self._document.select(target)

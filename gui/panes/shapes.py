@@ -45,7 +45,7 @@ class ShapesPane(TablePane):
         self.origin.setProperty("role", "muted")
         self.origin.setAccessibleName("Where the shape comes from")
         self.origin.hide()
-        self.layout().addWidget(self.origin)
+        self.column.addWidget(self.origin)
         self.view.selectionModel().currentRowChanged.connect(self._show_origin)
         document.graph_changed.connect(self._show)
         document.run_changed.connect(self._show)

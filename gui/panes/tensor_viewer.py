@@ -222,6 +222,8 @@ class TensorPane(QWidget):
         self._under.setText("")
         self._pages.setCurrentWidget(self.heat_map if is_picture else self.table)
         if is_picture:
+            assert array is not None  # these three are what `has_picture` asked for
+            assert plane is not None
             assert isinstance(figures, NumberStatistics)
             self._draw(array, plane, figures)
         else:

@@ -113,9 +113,9 @@ class TimingsPane(QWidget):
         self._show_run()
 
     def _page(self) -> QWidget:
-        pages = ((self.nodes, "Nodes"), (self.operators, "Operators"), (self.series, "Runs"), (self.copies, "Copies"))
-        for page, title in pages:
-            self.tabs.addTab(page, title)
+        tabs = ((self.nodes, "Nodes"), (self.operators, "Operators"), (self.series, "Runs"), (self.copies, "Copies"))
+        for tab, title in tabs:
+            self.tabs.addTab(tab, title)
         top = QHBoxLayout()
         top.setContentsMargins(12, 8, 12, 2)
         top.addWidget(self.result, 1)

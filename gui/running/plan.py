@@ -80,7 +80,8 @@ def recall_plan(model: Model, remembered: Mapping[str, Any]) -> RunPlan:
     """The plan that `asdict` made of an earlier one, as far as it still fits the model and this machine."""
     plan = default_plan(model)
     for entry in fields(RunPlan):
-        value, default = remembered.get(entry.name), getattr(plan, entry.name)
+        value: Any = remembered.get(entry.name)
+        default = getattr(plan, entry.name)
         if type(value) is not type(default):
             continue
         if entry.name == "overrides":

@@ -50,7 +50,7 @@ class ExportButton(QToolButton):
         if path:
             buffer = QBuffer()
             buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-            widget.grab().save(buffer, "PNG")  # type: ignore[call-overload]  # the stub wants bytes, Qt takes text
+            widget.grab().save(buffer, "PNG")
             self._save(path, bytes(buffer.data().data()))
 
     def _save(self, path: str, data: bytes) -> None:

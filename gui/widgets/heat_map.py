@@ -22,7 +22,7 @@ _TWO_SIDED = ("#2a4d9b", "#8fb0dc", "#f4f4f2", "#e3a08b", "#9c2f2f")
 def color_table(two_sided: bool) -> np.ndarray:
     """256 colours [256, 3], for values from the lowest to the highest, or from -most over 0 to most."""
     stops = _TWO_SIDED if two_sided else _ONE_SIDED
-    colors = np.array([QColor(stop).getRgb()[:3] for stop in stops], float)
+    colors = np.array([_rgb(QColor(stop)) for stop in stops], float)
     at = np.linspace(0, len(stops) - 1, 256)
     return np.stack([np.interp(at, np.arange(len(stops)), channel) for channel in colors.T], 1).round().astype(np.uint8)
 
@@ -37,8 +37,12 @@ def colored(plane: np.ndarray, low: float, high: float, odd: QColor) -> np.ndarr
     with np.errstate(invalid="ignore", over="ignore"):
         places = np.nan_to_num((numbers / 2 - low / 2) / ((high / 2 - low / 2) or 1.0) * 255).clip(0, 255)
     picture = color_table(two_sided)[places.astype(np.uint8)]
-    picture[~np.isfinite(numbers)] = odd.getRgb()[:3]
+    picture[~np.isfinite(numbers)] = _rgb(odd)
     return picture
+
+
+def _rgb(color: QColor) -> tuple[int, int, int]:
+    return color.red(), color.green(), color.blue()
 
 
 class HeatMap(Plot):
@@ -79,7 +83,8 @@ class HeatMap(Plot):
     @property
     def picture(self) -> np.ndarray | None:
         """What is shown, as colours [H, W, 3]."""
-        return self._item.image
+        picture: np.ndarray | None = self._item.image
+        return picture
 
     def text_at(self, row: int, column: int) -> str:
         """What stands at a place of the plane; empty outside."""

@@ -282,7 +282,7 @@ class TableView(QTableView):
 
     def selected_places(self) -> list[int]:
         """The lines that are selected, from top to bottom; Qt's own list of them takes seconds with many rows."""
-        ranges = self.selectionModel().selection()
+        ranges = self.selectionModel().selection().toList()
         return sorted({place for part in ranges for place in range(part.top(), part.bottom() + 1)})
 
     @Slot()

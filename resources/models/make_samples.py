@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -28,7 +29,7 @@ class GraphWriter:
         self.initializers.append(numpy_helper.from_array(np.asarray(values), name))
         return name
 
-    def node(self, op_type: str, inputs: list[str], path: str, **attributes: object) -> str:
+    def node(self, op_type: str, inputs: list[str], path: str, **attributes: Any) -> str:
         """Append one node with one output; return the output's name."""
         name = f"/{path}/{op_type}" if path else f"/{op_type}"
         output = f"{name}_output_0"

@@ -98,14 +98,14 @@ class FormGrid(QScrollArea):
         rows = list(islice(self._rows, count))
         for row in rows:
             self._add_row(*row)
-        page = self.widget()
         if len(rows) < count:
             self._later.stop()
             if not self._fields:
                 self._add_note(self._empty)
             if self._more:
                 self._add_note(f"and {self._more:,} more, left as they are; the command line sets any of them")
-        bar = self.verticalScrollBar().sizeHint().width()
+        page, bar = self.widget(), self.verticalScrollBar().sizeHint().width()
+        assert page is not None  # `_rebuild` has set it
         self.setMinimumWidth(min(page.minimumSizeHint().width() + bar, _MOST_NEEDED))  # it never scrolls sideways
 
     def _add_row(self, key: str, text: str, remark: str, field: QWidget) -> None:
@@ -277,7 +277,9 @@ class _SpecBox(QComboBox):
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.addItems(list(dict.fromkeys([*([text] if text else []), *presets])))
         self.setEditText(text)
-        self.lineEdit().setCursorPosition(0)  # the beginning says more than the end
+        edit = self.lineEdit()
+        assert edit is not None  # the list is editable
+        edit.setCursorPosition(0)  # the beginning says more than the end
         self.setFont(mono_font())
         self.setMinimumWidth(96)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

@@ -42,7 +42,8 @@ class PlaneModel(QAbstractTableModel):
         if self._vector:
             place = index[0] if index else 0
             return self.index(place // _WRAP, place % _WRAP)
-        return self.index(*index)
+        row, column = index
+        return self.index(row, column)
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
         if parent.isValid():

@@ -185,7 +185,8 @@ class OperatorsPlot(Plot):
 
     def _room(self) -> int:
         """How many bars fit, so that their names can be read."""
-        return min(len(self._entries), max(3, (self.height() - 42) // _ROW_HEIGHT))
+        height: int = self.height()
+        return min(len(self._entries), max(3, (height - 42) // _ROW_HEIGHT))
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
