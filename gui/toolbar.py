@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolBar,
+    QToolButton,
+    QWidget,
+    QWidgetAction,
+)
 
 from gui.attachment_commands import NumbersMenu
 from gui.color_modes import COLOR_MODES
@@ -59,7 +68,7 @@ class ToolBar(QToolBar):
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         fit = _button("Fit", "Show the whole graph (Ctrl+0)", actions["fit"])
         places = {
-            widget: self.addWidget(widget)
+            widget: self._place(widget)
             for widget in (
                 _button("Open…", "Open a model (Ctrl+O)", actions["open"]),
                 _button("", "Back (Alt+Left)", actions["back"], "back"),
@@ -70,6 +79,13 @@ class ToolBar(QToolBar):
         # What a narrow window can do without, first to go first; all of it stands in the menus too.
         self._dispensable = [(widget, places[widget]) for widget in (label, self.zoom, colors, self.theme, fit)]
         self._fixed = [w for w in places if w not in (spacer, label, self.zoom, colors, self.theme, fit)]
+
+    def _place(self, widget: QWidget) -> QWidgetAction:
+        """Add a widget by an action made here: PySide can let go of those that `addWidget` makes."""
+        action = QWidgetAction(self)
+        action.setDefaultWidget(widget)
+        self.addAction(action)
+        return action
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what has no room, so that Run never goes."""
