@@ -11,7 +11,7 @@ from engine.compare.nonfinite import NonFinite
 from engine.compare.opinion import SecondOpinion
 from engine.compare.side import Side
 
-SAME_PATH = "every node is on CPU in both: the two sides take the same path"
+SAME_PATH = "every node is on CPU in both: the difference in time is noise"
 
 
 @dataclass(slots=True)

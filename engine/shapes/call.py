@@ -35,6 +35,9 @@ class Scope(Protocol):
     def unknown(self, key: object, because: str) -> Expr:
         """The symbol of an unknown dim; the same for the same key."""
 
+    def reason(self, fact: Fact) -> str:
+        """Why not all of a type is known; empty where it is, or where nothing says why."""
+
     def graph(self, graph: Graph, inputs: Sequence[Fact | None], runs: bool | None = True) -> list[Fact]:
         """Infer a subgraph from facts of its inputs and return those of its outputs.
 

@@ -144,6 +144,10 @@ class Inference:
         self._reasons[str(known)] = because
         return known
 
+    def reason(self, fact: Fact) -> str:
+        """Why not all of a type is known; empty where it is, or where nothing says why."""
+        return fact.because or self._reasons.get(first_unknown(fact.type), "")
+
     def require(self, node: Node, a: Dim, b: Dim, where: str, kind: Kind) -> None:
         """Note that the node only runs where the symbols of two dims make them fit as `kind` says."""
         if self._runs is not True:
@@ -353,8 +357,7 @@ class Inference:
         """Write what was found to the tensor; dims that depend on unknown ones become None, with the reason."""
         fact = self.fact(tensor)
         tensor.inferred_type = public_type(fact.type)
-        unknown = first_unknown(fact.type)
-        tensor.unknown_because = fact.because or self._reasons.get(unknown, "")
+        tensor.unknown_because = self.reason(fact)
         if not tensor.unknown_because and not is_complete(tensor.inferred_type):
             tensor.unknown_because = "its type is not known in full"
         if self._introduced and not tensor.unknown_because and isinstance(fact.type, TensorType):

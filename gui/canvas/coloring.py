@@ -153,6 +153,8 @@ def by_number(
         None if value is None else ramp[round(_share(value, low, high, logarithmic) * (RAMP_STEPS - 1))]
         for value in numbers
     ]
+    if not any(finite):
+        return _colored(scene, colors, Legend(title, [(ramp[0], f"0 {unit}".strip() + " everywhere")]))
     legend = Legend(title, ramp=ramp, low=f"{low:.3g} {unit}".strip(), high=f"{high:.3g} {unit}".strip())
     return _colored(scene, colors, legend)
 
@@ -188,6 +190,8 @@ def _of_boxes(scene: Scene, values: Mapping[Node, T], combine: Callable[[list[T]
 
 def _share(value: float, low: float, high: float, logarithmic: bool) -> float:
     """Where a value lies between low and high, from 0 to 1."""
+    if value <= (0.0 if logarithmic else low):
+        return 0.0  # also where nothing is higher: no difference at all is not the worst
     if math.isnan(value) or value >= high:
         return 1.0
     if value <= low:

@@ -78,7 +78,7 @@ def _kind_style(row: FusionRow) -> Style:
     return Style("accent") if row.tensor.source is ValueSource.INPUT else Style("muted")
 
 
-NAME, KIND, SHAPE, DECLARED, DTYPE, SIZE, USERS = range(7)
+NAME, KIND, SHAPE, DECLARED, SIZE, DTYPE, USERS = range(7)
 COLUMNS = (
     Column("name", lambda r: r.name),
     Column("kind", lambda r: r.kind, _kind_style, tip=lambda r: r.why),
@@ -86,9 +86,9 @@ COLUMNS = (
            heading_tip="Shape of the stored data, which decides; of the declaration where nothing is stored"),
     Column("declared", lambda r: r.declared, lambda r: Style("error" if r.disagrees else "muted", mono=True),
            heading_tip="What the graph input of a stored tensor declares, where it differs"),
-    Column("dtype", lambda r: r.dtype, Style("muted", mono=True)),
     Column("size", lambda r: bytes_text(r.tensor.data.nbytes) if r.tensor.data else "", Style("muted"), right=True,
            key=lambda r: r.tensor.data.nbytes if r.tensor.data else -1),
+    Column("dtype", lambda r: r.dtype, Style("muted", mono=True)),
     Column("users", lambda r: str(len(r.tensor.consumers)), Style("muted"), right=True,
            key=lambda r: len(r.tensor.consumers), heading_tip="Nodes that read it"),
 )  # fmt: skip

@@ -144,6 +144,7 @@ def _note(row: ShapeRow) -> str:
     return row.clash or row.tensor.unknown_because
 
 
+NAME, DTYPE, STORED, INFERRED, BOUND, BYTES, OBSERVED, WHY = range(8)
 COLUMNS = (
     Column("name", lambda r: r.name),
     Column("dtype", lambda r: r.dtype, Style("muted", mono=True)),

@@ -319,8 +319,9 @@ class RunPane(QWidget):
     def _arrange(self) -> None:
         columns = QHBoxLayout()
         columns.setSpacing(12)
-        self.providers.setFixedWidth(240)
-        columns.addLayout(_column("Providers, in order", self.providers))
+        self.providers.setMinimumWidth(160)  # its reasons elide before the fields beside it are cut
+        self.providers.setMaximumWidth(240)
+        columns.addLayout(_column("Providers, in order", self.providers), 3)
         columns.addLayout(_column("Dims", self.dims), 1)
         columns.addLayout(_column("Inputs", self.inputs), 4)
         columns.addLayout(self._counts())

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QLabel
 from engine.graph.ir import Node, Tensor
 from engine.words import counted
 from gui.document import Document
-from gui.models.shapes import COLUMNS, ShapeRow, bind_rows, shape_rows
+from gui.models.shapes import BOUND, COLUMNS, OBSERVED, WHY, ShapeRow, bind_rows, shape_rows
 from gui.table_pane import TablePane, own_tensors
 from gui.widgets.tips import plain_tip
 
@@ -82,12 +82,16 @@ class ShapesPane(TablePane):
         bind_rows(rows, self.document.dims)
         self.summary.setText(summary)
         self.model.refresh()
+        self.view.columns.set_useful(BOUND, bool(self.document.dims))
+        self.view.columns.set_useful(OBSERVED, self.document.run is not None)
+        self.view.columns.set_useful(WHY, any(row.is_unknown or row.clash for row in rows))
         self._show_origin()
 
     @Slot()
     def _bind(self) -> None:
         bind_rows(self.model.rows, self.document.dims)
         self.model.refresh()
+        self.view.columns.set_useful(BOUND, bool(self.document.dims))
 
     @Slot()
     def _show_origin(self) -> None:

@@ -70,8 +70,9 @@ def _details(comparison: Comparison) -> list[str]:
         parts.append(
             f"{counted(len(mixed.fallbacks), 'node')} fell back to CPU ({first.node.name}: {first.reason})"
         )
+    parts += comparison.notes  # before the figures: a line that is cut loses its end, and the tooltip has all
     low, high = mixed.quartiles_ms
     parts.append(f"median of {counted(len(mixed.runs_ms), 'run')}, middle half {ms_text(low)}–{ms_text(high)} ms")
     if mixed.warmup_ms:
         parts.append(f"cold run {ms_text(mixed.warmup_ms[0])} ms")
-    return parts + comparison.notes
+    return parts

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QComboBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from engine.compare import SAME_PATH
 from engine.graph.types import TensorType
 from gui.main_window import MainWindow
 from gui.panes.order import OrderPane
@@ -39,7 +40,8 @@ def test_a_run_fills_the_panes(
     assert f"speedup {comparison.speedup_pct:.1f} %" in headline
     assert timings.result.verdict.text().startswith("outputs agree: equal to the last bit")
     nodes = len(window.document.model.graph.nodes)
-    assert f"CPU {nodes}/{nodes}" in timings.result.details.text()
+    # Before the figures, so that a line that is cut still says it.
+    assert timings.result.details.text().startswith(f"CPU {nodes}/{nodes} · {SAME_PATH} · ")
     assert run_pane.result.headline.text() == headline
 
     for side, scatter in zip((comparison.mixed, comparison.cpu_only), timings.runs.samples, strict=True):

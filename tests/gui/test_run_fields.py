@@ -166,6 +166,28 @@ class TestErrorsAtTheField:
         assert field.property("invalid") == "false"
 
 
+def test_every_field_is_seen_whole_at_the_first_size_of_the_window(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane, tmp_path: Path
+) -> None:
+    symbols = ("batch", "seq", "s53", "past_length")
+    names = ("input_ids", "attention_mask", "past.0.key", "past.0.value")
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, symbols) for name in names]
+    graph = helper.make_graph(
+        [helper.make_node("Identity", [names[0]], ["y"])], "g", inputs,
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, symbols)],
+    )  # fmt: skip
+    path = tmp_path / "fields.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    open_model(path)
+    for form, kind in ((run_pane.dims, QLineEdit), (run_pane.inputs, QComboBox)):
+        fields = form.findChildren(kind)
+        fields = [field for field in fields if not isinstance(field.parent(), QComboBox)]
+        assert len(fields) == 4
+        room = form.viewport().width()
+        qtbot.waitUntil(fields[0].isVisible)
+        assert all(field.mapTo(form.viewport(), field.rect().topRight()).x() < room for field in fields)
+
+
 def test_a_dim_beyond_an_int64_is_no_size(window: MainWindow, open_model: Opener, run_pane: RunPane) -> None:
     open_model(SAMPLE)
     field = run_pane.dims._fields["N"]

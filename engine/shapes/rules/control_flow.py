@@ -44,10 +44,19 @@ def if_(call: Call) -> list[Any]:
 def _either(call: Call, slot: int, a: Fact, b: Fact) -> Fact:
     if a.type is None or b.type is None:
         return Fact(because=a.because or b.because)
-    because = f"the branches of {call.node.name!r} differ: {_written(a)} and {_written(b)}"
+    because = _why_apart(call, a, b)
     merged = merge_types(a.type, b.type, lambda axis: call.unknown_dim((slot, axis), because))
     unranked = merged is None or (isinstance(merged, TensorType) and merged.shape is None)
     return Fact(merged, values.merge(a.value, b.value), (a.because or b.because or because) if unranked else "")
+
+
+def _why_apart(call: Call, a: Fact, b: Fact) -> str:
+    """How the types of the branches differ; where both are as little known, why the first of them is not."""
+    first, second = _written(a), _written(b)
+    if first == second:
+        found = call.scope.reason(a) or call.scope.reason(b)
+        return found or f"both branches of {call.node.name!r} leave it open: {first}"
+    return f"the branches of {call.node.name!r} differ: {first} and {second}"
 
 
 def _written(fact: Fact) -> str:

@@ -120,6 +120,8 @@ class FormGrid(QScrollArea):
         self._grid.addWidget(label, 2 * row, 0)
         self._grid.addWidget(field, 2 * row, 1)
         self._grid.addWidget(error, 2 * row + 1, 0, 1, 2)
+        for widget in (label, field):
+            widget.show()  # at once, else Qt counts neither in the width that the form asks for below
         self._fields[key], self._errors[key] = field, error
 
     def _add_note(self, text: str) -> None:

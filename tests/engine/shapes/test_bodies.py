@@ -35,6 +35,21 @@ def test_if_merges_its_branches() -> None:
     assert shape_of(model, "b") == "[1, 4*N]"
 
 
+def test_if_whose_branches_leave_the_same_open_says_where_that_began() -> None:
+    """Two branches that read alike are not said to differ: the If inside the first one is where knowledge ends."""
+
+    def unsure(name: str) -> Any:
+        then = branch("then", [helper.make_node("Relu", ["x"], [f"{name}_a"])], f"{name}_a")
+        other = branch("else", [helper.make_node("Flatten", ["x"], [f"{name}_b"], axis=0)], f"{name}_b")
+        node = helper.make_node("If", ["c"], [name], then_branch=then, else_branch=other, name=name)
+        return branch(f"{name}_branch", [node], name)
+
+    node = helper.make_node("If", ["d"], ["y"], then_branch=unsure("p"), else_branch=unsure("q"), name="outer")
+    model = infer([node], [value("c", [], BOOL), value("d", [], BOOL), value("x", ["N", 4])])
+    assert shape_of(model, "y") == "[?, ?]"
+    assert tensor(model, "y").unknown_because == "the branches of 'p' differ: [N, 4] and [1, 4*N]"
+
+
 def squeeze_if_one() -> Any:
     then = branch("then", [helper.make_node("Squeeze", ["x", "axes"], ["a"])], "a")
     other = branch("else", [helper.make_node("Identity", ["x"], ["b"])], "b")

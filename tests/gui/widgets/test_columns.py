@@ -8,10 +8,12 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from gui.main_window import MainWindow
+from gui.panes.run import RunPane
 from gui.settings import Settings
 from gui.table_pane import TablePane
-from resources import SAMPLE_MODEL, path
+from resources import CONTROL_FLOW_MODEL, SAMPLE_MODEL, path
 from tests.gui.conftest import Opener
+from tests.gui.running_pane import run
 
 pytestmark = pytest.mark.qt_log_ignore("does not support grabbing", extend=True)
 
@@ -111,3 +113,30 @@ def test_costs_of_nodes_follow_the_dims_and_sort(qtbot: QtBot, window: MainWindo
     window.document.set_dims({"N": 3})
     qtbot.waitUntil(lambda: column(order, "FLOPs")[0] != before)
     assert [row.cost.flops for row in order.model.shown] == sorted((3 * c for c in counts), reverse=True)
+
+
+def test_shapes_has_a_column_only_where_there_is_something_to_say(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
+) -> None:
+    """So that why a shape is unknown stands in sight, not behind empty columns."""
+    always = ["name", "dtype", "stored", "inferred", "bytes"]
+    shapes: TablePane = window.docks["shapes"].widget()
+    open_model(path(SAMPLE_MODEL))
+    assert titles(shapes) == always
+    window.document.set_dims({"N": 2})
+    assert titles(shapes) == [*always[:4], "bound", "bytes"]
+    window.document.set_dims({})
+    run(qtbot, run_pane)
+    assert titles(shapes) == [*always, "observed"]
+    open_model(path(CONTROL_FLOW_MODEL))
+    unknown = any(tensor.unknown_because for tensor in window.document.graph.tensors.values())
+    assert titles(shapes) == always + ["why"] * unknown
+
+
+def test_sizes_of_weights_are_in_sight_at_the_first_size_of_the_window(window: MainWindow, open_model: Opener) -> None:
+    open_model(path(SAMPLE_MODEL))
+    window.docks["initializers"].raise_()
+    pane: TablePane = window.docks["initializers"].widget()
+    size = next(i for i, c in enumerate(pane.model.columns) if c.title == "size")
+    right = pane.view.columnViewportPosition(size) + pane.view.columnWidth(size)
+    assert right <= pane.view.viewport().width()
