@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QPageSize, QPainter, QPdfWriter
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QPageSize, QPaintDevice, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from engine.errors import EngineError
@@ -165,6 +166,16 @@ def _ensure_application() -> None:
         _ensure_application.application = QGuiApplication(["oinfer"])  # type: ignore[attr-defined]  # kept alive
 
 
+@contextmanager
+def painting(device: QPaintDevice) -> Iterator[QPainter]:
+    """A painter that is ended whatever happens: a device that goes while it is painted on takes the program with it."""
+    painter = QPainter(device)
+    try:
+        yield painter
+    finally:
+        painter.end()
+
+
 def _svg(picture: Picture, file: BinaryIO, scale: float | None) -> str:
     size = picture.rect.size()
     buffer = QBuffer()
@@ -174,9 +185,8 @@ def _svg(picture: Picture, file: BinaryIO, scale: float | None) -> str:
     generator.setSize(size.toSize())
     generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
     generator.setTitle(picture.title)
-    painter = QPainter(generator)
-    picture.paint(painter)
-    painter.end()
+    with painting(generator) as painter:
+        picture.paint(painter)
     file.write(buffer.data().data())
     return ""
 
@@ -192,10 +202,9 @@ def _pdf(picture: Picture, file: BinaryIO, scale: float | None) -> str:
     page = QPageSize(QSizeF(size * points), QPageSize.Unit.Point, "graph", QPageSize.SizeMatchPolicy.ExactMatch)
     writer.setPageSize(page)
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
-    painter = QPainter(writer)
-    painter.scale(points, points)
-    picture.paint(painter)
-    painter.end()
+    with painting(writer) as painter:
+        painter.scale(points, points)
+        picture.paint(painter)
     file.write(buffer.data().data())
     return _note(points / POINTS_PER_PX, "a PDF page may measure 14,400 points at most; zoom in to read it")
 
@@ -221,10 +230,9 @@ def _bands(picture: Picture, width: int, height: int, scale: float) -> Iterator[
         for left in range(0, width, TILE):
             columns = min(TILE, width - left)
             image = QImage(columns, rows, QImage.Format.Format_RGB888)
-            painter = QPainter(image)
-            corner = QRectF(rect.x() + left / scale, rect.y() + top / scale, columns / scale, rows / scale)
-            picture.paint(painter, corner, scale)
-            painter.end()
+            with painting(image) as painter:
+                corner = QRectF(rect.x() + left / scale, rect.y() + top / scale, columns / scale, rows / scale)
+                picture.paint(painter, corner, scale)
             pixels = np.frombuffer(image.constBits(), np.uint8).reshape(rows, image.bytesPerLine())
             band[:, left : left + columns] = pixels[:, : columns * 3].reshape(rows, columns, 3)
         yield band

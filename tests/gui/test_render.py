@@ -12,14 +12,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from onnx import helper
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QImage, QPainter
 from pytestqt.qtbot import QtBot
 
 from engine.errors import EngineError
 from engine.graph.ir import Model
 from gui.canvas.palette import Category
 from gui.canvas.scene import SceneOptions
-from gui.render import render
+from gui.render import ExportCancelled, Picture, render
 from gui.theme import DARK
 from tests.gui.canvas.models import control_flow, conv_net, load
 
@@ -155,3 +155,21 @@ def test_it_needs_no_display(tmp_path: Path) -> None:
     target = tmp_path / "g.png"
     subprocess.run([sys.executable, "-c", script, target], cwd=ROOT, env={"PATH": ""}, check=True)
     assert not QImage(str(target)).isNull()
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_a_painter_is_ended_where_drawing_stops_half_way(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """As it does when an export is cancelled or its window closed; Qt ends the program over a painter that lives on."""
+    painters = []
+
+    def stop(_picture: Picture, painter: QPainter, *_: object) -> None:
+        painters.append(painter)
+        raise ExportCancelled
+
+    monkeypatch.setattr(Picture, "paint", stop)
+    with pytest.raises(ExportCancelled):
+        render(conv_net(), tmp_path / f"g.{ending}")
+    assert [painter.isActive() for painter in painters] == [False]
+    assert list(tmp_path.iterdir()) == []
