@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,20 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from engine.cli import main
 from engine.cli.output import escape
-
-ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "resources" / "models" / "sample_cnn.onnx"
-
-
-def save(path: Path, nodes: list, inputs: list, outputs: list, initializers: tuple = (), ir_version: int = 8) -> Path:
-    graph = helper.make_graph(nodes, "g", inputs, outputs, initializer=list(initializers))
-    model = helper.make_model(graph, ir_version=ir_version, opset_imports=[helper.make_opsetid("", 17)])
-    onnx.save(model, path)
-    return path
-
-
-def info(name: str, shape: list | None, dtype: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, dtype, shape)
+from tests.engine.cli_driving import ROOT, call, complaint, info, run_json, save
 
 
 @pytest.fixture
@@ -40,19 +26,6 @@ def affine(tmp_path: Path) -> Path:
     weights = (numpy_helper.from_array(np.array([2, 3], np.float32), "w"),
                numpy_helper.from_array(np.array([10, 20], np.float32), "b"))  # fmt: skip
     return save(tmp_path / "affine.onnx", nodes, [info("x", ["N", 2]), info("w", [2])], [info("y", ["N", 2])], weights)
-
-
-def run_json(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> Any:
-    assert main([*map(str, arguments), "--json"]) == status
-    return json.loads(capsys.readouterr().out)
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 2) -> str:
-    assert main([*map(str, arguments)]) == status
-    captured = capsys.readouterr()
-    assert captured.err.startswith("oinfer: ")
-    assert captured.err.count("\n") == 1
-    return captured.err
 
 
 def test_inspect_json_has_the_keys_others_rely_on(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -335,14 +308,6 @@ def test_a_scale_that_makes_no_picture_is_refused(
     assert "no number above 0" in capsys.readouterr().err
 
 
-def call(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "engine", *map(str, arguments)], cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, **environment},
-    )  # fmt: skip
-
-
 def test_no_command_but_render_imports_qt(affine: Path) -> None:
     code = """
 import sys
@@ -353,40 +318,6 @@ sys.exit(any(name.split(".")[0] in ("PySide6", "shiboken6", "gui", "pyqtgraph") 
 """
     done = subprocess.run([sys.executable, "-c", code, affine], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_a_reader_that_leaves_is_no_error(affine: Path) -> None:
-    done = subprocess.run(
-        f"'{sys.executable}' -m engine inspect '{affine}' --json | head -n 1", shell=True, cwd=ROOT,
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.stdout == "{\n"
-    assert done.stderr == ""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
-    """A loop of many million trips is interrupted."""
-    body = helper.make_graph(
-        [helper.make_node("Identity", ["c"], ["c2"]), helper.make_node("Neg", ["v"], ["v2"])], "body",
-        [info("i", [], TensorProto.INT64), info("c", [], TensorProto.BOOL), info("v", [1])],
-        [info("c2", [], TensorProto.BOOL), info("v2", [1])],
-    )  # fmt: skip
-    path = save(tmp_path / "long.onnx", [helper.make_node("Loop", ["n", "", "x"], ["y"], body=body)],
-                [info("n", [], TensorProto.INT64), info("x", [1])], [info("y", [1])])  # fmt: skip
-    command = [sys.executable, "-X", "importtime", "-m", "engine", "run", str(path), "--input", "n=30000000"]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        try:
-            for line in process.stderr:
-                if "engine.cli.inputs" in line:  # loaded by the command itself: from here on Ctrl+C is its matter
-                    break
-            process.send_signal(signal.SIGINT)
-            _, told = process.communicate()
-        finally:
-            process.kill()
-    assert process.returncode == 130, told
-    assert "Traceback" not in told
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="displays are told by variables on Linux alone")
@@ -432,10 +363,3 @@ def test_help_keeps_the_names_of_providers(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit):
         main(["compare", "--help"])
     assert "Time the chosen providers against CPU only" in " ".join(capsys.readouterr().out.split())
-
-
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_a_closed_output_is_no_fault(options: list[str]) -> None:
-    command = f'exec "{sys.executable}" -m engine inspect "{SAMPLE}" {" ".join(options)} >&-'
-    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")

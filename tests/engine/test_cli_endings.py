@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +18,10 @@ from onnx import TensorProto, helper
 from engine.cli import COMMANDS, main
 from engine.cli.window import qt_needed
 from engine.errors import EngineError
+from tests.engine import cli_driving as driving
+from tests.engine.cli_driving import ROOT, info, save
 
-ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = str(ROOT / "resources" / "models" / "sample_cnn.onnx")
+SAMPLE = str(driving.SAMPLE)
 
 
 @pytest.fixture
@@ -196,3 +198,44 @@ def test_what_the_window_lacks_is_named(error: ImportError, says: str) -> None:
 def test_a_fault_of_our_own_modules_is_not_laid_to_qt(error: ImportError) -> None:
     with pytest.raises(type(error), match="gui"), qt_needed():
         raise error
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    done = subprocess.run(
+        f"'{sys.executable}' -m engine inspect '{SAMPLE}' --json | head -n 1", shell=True, cwd=ROOT,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
+    """A loop of many million trips is interrupted."""
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["c"], ["c2"]), helper.make_node("Neg", ["v"], ["v2"])], "body",
+        [info("i", [], TensorProto.INT64), info("c", [], TensorProto.BOOL), info("v", [1])],
+        [info("c2", [], TensorProto.BOOL), info("v2", [1])],
+    )  # fmt: skip
+    path = save(tmp_path / "long.onnx", [helper.make_node("Loop", ["n", "", "x"], ["y"], body=body)],
+                [info("n", [], TensorProto.INT64), info("x", [1])], [info("y", [1])])  # fmt: skip
+    command = [sys.executable, "-X", "importtime", "-m", "engine", "run", str(path), "--input", "n=30000000"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                if "engine.cli.inputs" in line:  # loaded by the command itself: from here on Ctrl+C is its matter
+                    break
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate()
+        finally:
+            process.kill()
+    assert process.returncode == 130, told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_closed_output_is_no_fault(options: list[str]) -> None:
+    command = f'exec "{sys.executable}" -m engine inspect "{SAMPLE}" {" ".join(options)} >&-'
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
