@@ -56,6 +56,10 @@ class NodeError(EngineError):
         super().__init__(message)
         self.node = node
 
+    def add(self, remark: str) -> None:
+        """Say one thing more at the end of the message."""
+        self.args = (f"{self}. {remark}",)
+
 
 class RunCancelled(EngineError):
     """The run was stopped by its observer between two nodes."""

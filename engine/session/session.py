@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import CannotRunError, DataError, DeviceError, EngineError, RunCancelled
+from engine.errors import CannotRunError, DataError, DeviceError, EngineError, NodeError, RunCancelled
 from engine.feeds import bound_dims, check_feeds
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.kernels.registry import T, Value
@@ -27,6 +27,9 @@ from engine.session.plan import Planner
 from engine.session.statistics import Statistics
 from engine.session.store import Constants, Copy, Fallback
 from engine.session.transfers import PlannedCopy, planned_copies
+
+_ABOUT_DIMS = ("equal-dims", "forced-dim", "divisible-dim")
+"""Codes of findings that say which sizes of the inputs' dims can work."""
 
 
 class Mode(StrEnum):
@@ -203,6 +206,8 @@ class Session:
             context.tell_device_times()
             return self._result(context, outputs, seconds, policy)
         except EngineError as error:
+            if isinstance(error, NodeError):
+                self._tell_dims(error)
             error.partial = self._partial(context, time.perf_counter() - start, policy)
             raise
         finally:
@@ -236,6 +241,13 @@ class Session:
         if self.optimized is None:
             return found
         return {self.optimized.originals[t]: value for t, value in found.items() if t in self.optimized.originals}
+
+    def _tell_dims(self, error: NodeError) -> None:
+        """Say what inference asks of the inputs' dims at the node that failed: often the sizes given are the cause."""
+        findings = (f for f in self.model.diagnostics if f.node == error.node and f.code in _ABOUT_DIMS)
+        asked = [finding.message.partition(": ")[0] for finding in findings]
+        if asked:
+            error.add(f"Of the sizes of the inputs' dims, it asks: {'; '.join(asked)}")
 
     def _partial(self, context: ExecutionContext, seconds: float, policy: Policy) -> RunResult:
         try:

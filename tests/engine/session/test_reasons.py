@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
 from engine.errors import NodeError
 from engine.graph.loader import load_model_proto
 from engine.session import Session
+from engine.shapes.infer import infer_shapes
 from tests.engine.kernels.oracle import model_of
 
 
@@ -49,3 +51,15 @@ def test_says_what_would_have_been_right(op: str, inputs: list[Any], attributes:
     assert "(opset 25) failed: " in message
     first = inputs[0]
     assert f"'i0' {first.dtype}{list(first.shape)}" in message
+
+
+def test_a_node_that_the_sizes_of_dims_do_not_suit_says_what_it_asks_of_them() -> None:
+    """A dim that nobody gave took its default, which does not go with the one that was given."""
+    node = helper.make_node("Add", ["a", "b"], ["y"])
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in
+              (("a", ["seq", 2]), ("b", ["total", 2]))]  # fmt: skip
+    graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    model = load_model_proto(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8))
+    infer_shapes(model)
+    with pytest.raises(NodeError, match=r"it asks: seq and total must be equal, or one of them 1$"):
+        Session(model).run({"a": zeros(4, 2), "b": zeros(16, 2)})
