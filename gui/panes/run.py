@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QGridLayout,
@@ -337,7 +337,7 @@ class RunPane(QWidget):
         layout.addLayout(buttons)
         outcome = QHBoxLayout()
         outcome.addWidget(self.result, 1)
-        outcome.addWidget(self.export)
+        outcome.addWidget(self.export, 0, Qt.AlignmentFlag.AlignRight)  # also where it stands alone, after a failure
         layout.addLayout(outcome)
 
     def _counts(self) -> QVBoxLayout:
