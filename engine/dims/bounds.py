@@ -21,12 +21,12 @@ from engine.dims.expr import (
 
 
 def minimum(*dims: Dim) -> Dim:
-    """The least of some dims; those that provably never are the least are left out."""
+    """The least of some dims; those that provably never are the least are left out. Raises DimTooComplex for too many."""
     return _extremum("min", dims, lambda a, b: is_at_least(b, a))
 
 
 def maximum(*dims: Dim) -> Dim:
-    """The greatest of some dims; those that provably never are the greatest are left out."""
+    """The greatest of some dims; those that provably never are the greatest are left out. Raises as `minimum`."""
     return _extremum("max", dims, is_at_least)
 
 
@@ -126,6 +126,9 @@ def _least_of_atom(atom: Atom) -> int:
     return 0 if low >= 0 and (bounds[1] or 0) >= 0 else _UNBOUNDED
 
 
+_MAX_OPERANDS = 32  # beyond what real shapes need; each is held against every other
+
+
 def _extremum(kind: str, dims: Iterable[Dim], wins: Callable[[Dim, Dim], bool]) -> Dim:
     operands: list[Dim] = []
     for dim in dims:
@@ -135,6 +138,8 @@ def _extremum(kind: str, dims: Iterable[Dim], wins: Callable[[Dim, Dim], bool]) 
     for dim in operands:
         if not any(k is dim or k == dim or wins(k, dim) for k in kept):
             kept = [k for k in kept if not wins(dim, k)] + [dim]
+            if len(kept) > _MAX_OPERANDS:
+                raise DimTooComplex(f"the {kind} of more than {_MAX_OPERANDS} dims")
     if len(kept) == 1:
         return kept[0]
     kept.sort(key=lambda d: (not isinstance(d, int), str(d)))
