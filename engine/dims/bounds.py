@@ -21,7 +21,7 @@ from engine.dims.expr import (
 
 
 def minimum(*dims: Dim) -> Dim:
-    """The least of some dims; those that provably never are the least are left out. Raises DimTooComplex for too many."""
+    """The least of some dims; those that provably never are the least are left out. DimTooComplex for too many."""
     return _extremum("min", dims, lambda a, b: is_at_least(b, a))
 
 
