@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.costs import CostTable, cost_table
-from engine.feeds import default_dims
+from engine.feeds import default_dims, fit_dims
 from engine.graph.ir import Model
 from gui.jobs import Job
 
@@ -71,5 +71,5 @@ class Costing(QObject):
 
 def _counted(model: Model, chosen: dict[str, int]) -> tuple[CostTable, dict[str, int]]:
     defaults = default_dims(model)
-    dims = {name: chosen.get(name, size) for name, size in defaults.items()}
+    dims = fit_dims(model, defaults, {name: size for name, size in chosen.items() if name in defaults})
     return cost_table(model, dims or None), dims

@@ -87,7 +87,7 @@ def prepare(model: Model, args: argparse.Namespace) -> PreparedFeeds:
     from_file = feeding.name_feeds(model, feeding.load_feeds(args.inputs)) if args.inputs else {}
     from_file = {name: array for name, array in from_file.items() if name not in {*specs, *shapes}}
     shown = feeding.bound_dims(model, from_file)
-    dims = feeding.default_dims(model) | shown | given
+    dims = feeding.fit_dims(model, feeding.default_dims(model), shown | given)
     feeds = feeding.make_feeds(model, dims, specs, args.seed, shapes, given=from_file)
     feeding.check_feeds(model, feeds)
     bound = feeding.bound_dims(model, feeds)

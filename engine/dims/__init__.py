@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.dims.bounds import is_at_least, lower_bound, maximum, minimum
+from engine.dims.equation import DimEquation
 from engine.dims.expr import (
     Dim,
     DimTooComplex,
@@ -18,6 +19,6 @@ from engine.dims.expr import (
 from engine.dims.parse import parse
 
 __all__ = [
-    "Dim", "DimTooComplex", "Expr", "Shape", "Substitution", "ceil_div", "is_at_least", "lower_bound", "maximum",
-    "minimum", "parse", "product", "symbol", "symbols_of", "without_common_factor",
+    "Dim", "DimEquation", "DimTooComplex", "Expr", "Shape", "Substitution", "ceil_div", "is_at_least", "lower_bound",
+    "maximum", "minimum", "parse", "product", "symbol", "symbols_of", "without_common_factor",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from engine.feeds.dims import (
     bound_dims,
     declared_names,
     default_dims,
+    fit_dims,
     input_shape,
     required_inputs,
     symbols,
@@ -19,6 +20,6 @@ from engine.feeds.specs import KINDS, InputSpec, default_spec
 
 __all__ = [
     "KINDS", "InputSpec", "SymbolUse", "bound_dims", "check_feeds", "declared_names", "default_dims", "default_spec",
-    "default_specs", "input_shape", "load_arrays", "load_feeds", "make_feeds", "name_feeds", "required_inputs",
-    "save_arrays", "symbols",
+    "default_specs", "fit_dims", "input_shape", "load_arrays", "load_feeds", "make_feeds", "name_feeds",
+    "required_inputs", "save_arrays", "symbols",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.dims import Expr, Shape
+from engine.dims import DimEquation, Expr, Shape
 from engine.graph.ir import Model, Tensor
 
 
@@ -47,9 +47,35 @@ def declared_names(model: Model) -> dict[str, str]:
 
 
 def default_dims(model: Model) -> dict[str, int]:
-    """A small sensible size for each symbolic dim, from its name and the places where it stands."""
+    """A small sensible size for each symbolic dim, from its name and the places where it stands, such that they fit."""
     tensors = {t.name: t for t in required_inputs(model)}
-    return {name: _default_dim(name, uses, tensors) for name, uses in symbols(model).items()}
+    sizes = {name: _default_dim(name, uses, tensors) for name, uses in symbols(model).items()}
+    return fit_dims(model, sizes, {})
+
+
+def fit_dims(model: Model, dims: Mapping[str, int], given: Mapping[str, int]) -> dict[str, int]:
+    """All `dims` with the sizes `given`, and the others changed where the model's equations ask for it.
+
+    A mask of past + seq elements follows seq, for one. What no size of another dim can solve is left: the run will say
+    what does not fit.
+    """
+    sizes = {**dims, **given}
+    free = [name for name in dims if name not in given]
+    for equation in model.dim_equations:
+        if not equation.holds(sizes):
+            for name in _totals_first(equation, free):
+                size = equation.solution(name, sizes)
+                if size is not None:
+                    sizes[name] = size
+                    break
+        free = [name for name in free if name not in equation.symbols()]
+    return sizes
+
+
+def _totals_first(equation: DimEquation, free: list[str]) -> list[str]:
+    """The free symbols of an equation: first what stands alone on a side, as a total of others does, and late ones."""
+    sides = (str(equation.left), str(equation.right))
+    return sorted(set(free).intersection(equation.symbols()), key=lambda name: (name not in sides, -free.index(name)))
 
 
 def _default_dim(name: str, uses: list[SymbolUse], tensors: Mapping[str, Tensor]) -> int:

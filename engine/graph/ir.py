@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from engine.diagnostics import Diagnostic
-from engine.dims import Shape
+from engine.dims import DimEquation, Shape
 from engine.dtypes import DType
 from engine.graph.types import TensorType, Type
 
@@ -260,7 +260,11 @@ class Function:
 
 @dataclass(slots=True)
 class Model:
-    """A loaded model file. `path` is None for models made in memory; `diagnostics` grows as phases find things."""
+    """A loaded model file. `path` is None for models made in memory; `diagnostics` grows as phases find things.
+
+    `dim_equations` must hold of the sizes of the inputs' dims for the model to run, as far as shape inference came
+    upon them.
+    """
 
     ir_version: int
     graph: Graph
@@ -275,6 +279,7 @@ class Model:
     functions: dict[tuple[str, str, str], Function] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     timings_ms: dict[str, float] = field(default_factory=dict)
+    dim_equations: list[DimEquation] = field(default_factory=list)
 
     def nodes(self) -> Iterator[Node]:
         """Every node, subgraphs included, in file order."""

@@ -89,6 +89,7 @@ class Inference:
                 self._publish(tensor)
         others = [d for d in self._model.diagnostics if d.code not in CODES]
         self._model.diagnostics = others + list(self._findings.values())
+        self._model.dim_equations = self._requirements.equations
 
     # --- what rules ask for
 

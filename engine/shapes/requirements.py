@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.dims import Dim, DimTooComplex, Expr, Substitution, symbol, symbols_of, without_common_factor
+from engine.dims import Dim, DimEquation, DimTooComplex, Expr, Substitution, symbol, symbols_of, without_common_factor
+from engine.dims.equation import solve_linear
 from engine.dims.expr import from_sum
 from engine.shapes.facts import ShapeClash
 
@@ -27,10 +28,11 @@ class Requirements:
     """The conditions on the symbols of a model's inputs, in the order found.
 
     A condition that follows from those before it is not one. None is made of symbols of other kinds: lengths that only
-    the run decides may well be equal when it comes to it.
+    the run decides may well be equal when it comes to it. `equations` has those that two dims are equal.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
+        self.equations: list[DimEquation] = []
         self._names = frozenset(names)
         self._solved: dict[str, Dim] = {}
         self._known = Substitution(self._solved)
@@ -55,6 +57,7 @@ class Requirements:
         try:
             if not self.is_open(a, b) or self._holds(self._known(a), self._known(b), or_one):
                 return None
+            self.equations.append(DimEquation(a, b, or_one))
             return self._broadcast(a, b) if or_one else self._equation(a, b)
         except (DimTooComplex, ZeroDivisionError):
             return None
@@ -97,7 +100,7 @@ class Requirements:
         (reduced,) = without_common_factor(difference)
         if isinstance(reduced, int):
             return self._unsolved(difference)  # a product that must be 0
-        name, value = _linear(reduced)
+        name, value = solve_linear(reduced)
         if name:
             if value is None:
                 raise ShapeClash(f"{a} is never {b}, whatever {name} is")
@@ -129,7 +132,7 @@ class Requirements:
 
     def _broadcast(self, a: Dim, b: Dim) -> Requirement | None:
         conditions = [without_common_factor(d)[0] for d in (a - b, a - 1, b - 1)]
-        solutions = [_linear(d) for d in conditions if isinstance(d, Expr)]
+        solutions = [solve_linear(d) for d in conditions if isinstance(d, Expr)]
         names = {*symbols_of(a), *symbols_of(b)}
         if len(names) == 1 and all(name for name, _ in solutions):
             (name,), values = names, sorted({value for _, value in solutions if value})
@@ -167,18 +170,6 @@ class Requirements:
             return None
         self._said.add(text)
         return Requirement(code, text)
-
-
-def _linear(difference: Expr) -> tuple[str, int | None]:
-    """The one symbol of ``c*s + k``, and the length of it that makes this 0, None for none; "" for other forms."""
-    if len(difference.terms) > 2:
-        return "", None
-    (monomial, coefficient), *rest = difference.terms
-    if len(monomial) != 1 or monomial[0].kind != "symbol" or any(m for m, _ in rest):
-        return "", None
-    constant = rest[0][1] if rest else 0
-    whole = constant % coefficient == 0 and -constant // coefficient >= 0
-    return monomial[0].args[0], -constant // coefficient if whole else None
 
 
 def _sides(difference: Expr) -> tuple[Dim, Dim]:

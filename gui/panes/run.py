@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -18,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.errors import InputError
-from engine.feeds import default_dims, required_inputs, symbols
+from engine.feeds import default_dims, fit_dims, required_inputs, symbols
 from engine.graph.ir import Model
 from engine.providers.ort import execution_providers
 from gui.document import Document, RunState
@@ -130,7 +131,8 @@ class RunPane(QWidget):
         """Show a plan in the fields."""
         model = self.document.model
         self.providers.set_plan(plan.order, plan.enabled)
-        self.dims.set_dims(symbols(model) if model else {}, plan.dims, default_dims(model) if model else {})
+        fit = partial(fit_dims, model, default_dims(model)) if model else dict
+        self.dims.set_dims(symbols(model) if model else {}, plan.dims, fit)
         self.inputs.set_inputs(required_inputs(model) if model else [], plan.specs)
         self.warmup.setValue(plan.warmup)
         self.repeat.setValue(plan.repeat)

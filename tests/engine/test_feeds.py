@@ -69,6 +69,31 @@ def test_default_dims(shape: list, sizes: list[int]) -> None:
     assert list(feeds.make_feeds(model, feeds.default_dims(model))["x"].shape) == sizes
 
 
+def masked() -> Model:
+    """A mask over what is cached and what is new, as decoders have: s is past + seq, and p as long as seq."""
+    cat = helper.make_node("Concat", ["cache", "new"], ["all"], axis=1)
+    add = helper.make_node("Mul", ["all", "mask"], ["masked"])
+    product = helper.make_node("MatMul", ["new", "square"], ["z"])
+    inputs = [tensor("cache", [2, "past"]), tensor("new", [2, "seq"]), tensor("mask", [2, "s"]),
+              tensor("square", ["p", 3])]  # fmt: skip
+    return model_of(*inputs, nodes=(cat, add, product))
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes"),
+    [
+        ({}, {"past": 0, "seq": 512, "s": 512, "p": 512}),
+        ({"seq": 4, "past": 3}, {"past": 3, "seq": 4, "s": 7, "p": 4}),
+        ({"s": 9}, {"past": 0, "seq": 9, "s": 9, "p": 9}),
+        ({"s": 1, "seq": 6}, {"past": 0, "seq": 6, "s": 1, "p": 6}),  # one of two that broadcast may be 1
+        ({"s": 3, "seq": 8, "past": 0}, {"past": 0, "seq": 8, "s": 3, "p": 8}),  # fits no how: the run will say so
+    ],
+)
+def test_dims_that_nobody_gave_follow_from_the_others(given: dict[str, int], sizes: dict[str, int]) -> None:
+    model = masked()
+    assert feeds.fit_dims(model, feeds.default_dims(model), given) == sizes
+
+
 def test_a_dim_without_a_value_is_named() -> None:
     model = model_of(tensor("x", ["N", "T"]))
     with pytest.raises(InputError, match=r"dim 'T' of input 'x' \[N, T\] has no value") as error:

@@ -166,6 +166,28 @@ class TestErrorsAtTheField:
         assert field.property("invalid") == "false"
 
 
+def test_a_dim_that_must_equal_another_follows_it(
+    qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path
+) -> None:
+    inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2, dim]) for n, dim in (("x", "seq"), ("m", "mask"))]
+    graph = helper.make_graph(
+        [helper.make_node("Mul", ["x", "m"], ["y"])], "g", inputs, [helper.make_empty_tensor_value_info("y")]
+    )
+    path = tmp_path / "masked.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+    def field(name: str) -> QLineEdit:
+        return next(f for f in run_pane.dims.findChildren(QLineEdit) if f.accessibleName() == name)
+
+    open_model(path)
+    qtbot.keyClicks(field("seq"), "4")
+    assert (field("mask").text(), field("mask").placeholderText()) == ("", "4")
+    run(qtbot, run_pane)
+    assert {name: array.shape for name, array in run_pane.document.run.feeds.items()} == {"x": (2, 4), "m": (2, 4)}
+    open_model(path)
+    assert (field("seq").text(), field("mask").text(), field("mask").placeholderText()) == ("4", "", "4")
+
+
 def test_every_field_is_seen_whole_at_the_first_size_of_the_window(
     qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane, tmp_path: Path
 ) -> None:

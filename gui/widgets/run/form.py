@@ -1,7 +1,7 @@
 """Forms of the Run pane: a size for each symbolic dim, a generator for each input."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -46,6 +46,7 @@ _MOST_FIELDS = 100  # a file can ask for any number, and every field costs the w
 _AT_ONCE, _A_TURN = 12, 4  # fields that are made before the form is shown, and then in each turn of the event loop
 
 _Row: TypeAlias = "tuple[str, str, str, QWidget]"
+Fit: TypeAlias = "Callable[[Mapping[str, int]], dict[str, int]]"
 
 
 class FormGrid(QScrollArea):
@@ -160,19 +161,25 @@ class FormGrid(QScrollArea):
 
 
 class DimsForm(FormGrid):
-    """A number for each symbolic dim. An empty field leaves it at the default, which stands there in grey."""
+    """A number for each symbolic dim. An empty field leaves it at the default, which stands there in grey and follows
+    from the sizes that are typed into others where these ask for it."""
 
     def __init__(self) -> None:
         super().__init__("Dims", "All dims of the inputs are fixed")
+        self._fit: Fit = dict
         self._defaults: dict[str, int] = {}
         self._unshown: dict[str, int] = {}
 
-    def set_dims(
-        self, uses: Mapping[str, list[SymbolUse]], dims: Mapping[str, int], defaults: Mapping[str, int]
-    ) -> None:
-        """Show a field for each symbol, with the places that use it; those at their default are empty."""
-        self._defaults = dict(defaults)
-        chosen = {name: size for name, size in dims.items() if size != defaults.get(name)}
+    def set_dims(self, uses: Mapping[str, list[SymbolUse]], dims: Mapping[str, int], fit: Fit) -> None:
+        """Show a field for each symbol, with the places that use it; those at their default are empty.
+
+        `fit(sizes)` tells the sizes of all symbols where some are given.
+        """
+        self._fit, self._defaults = fit, fit({})
+        chosen = {name: size for name, size in dims.items() if size != self._defaults.get(name)}
+        for name in reversed(list(chosen)):  # what follows from the others was not typed
+            if fit({other: size for other, size in chosen.items() if other != name}).get(name) == chosen[name]:
+                del chosen[name]
         self._unshown = {name: chosen[name] for name in uses if name in chosen}
         self._rebuild(self._fields_for(uses), max(len(uses) - _MOST_FIELDS, 0))
         self._check()
@@ -180,7 +187,7 @@ class DimsForm(FormGrid):
     def _fields_for(self, uses: Mapping[str, list[SymbolUse]]) -> Iterator[_Row]:
         for name in list(uses)[:_MOST_FIELDS]:
             size = self._unshown.pop(name, "")
-            field = QLineEdit(str(size), placeholderText=str(self._defaults.get(name, "size")))
+            field = QLineEdit(str(size))
             field.setMinimumWidth(56)
             field.setMaximumWidth(110)
             field.setFont(mono_font())
@@ -190,7 +197,10 @@ class DimsForm(FormGrid):
 
     @Slot()
     def _check(self) -> None:
-        for name in self._fields:
+        self._defaults = self._fit(self.chosen())
+        for name, field in self._fields.items():
+            if isinstance(field, QLineEdit):
+                field.setPlaceholderText(str(self._defaults.get(name, "size")))
             self.set_error(name, "" if self._holds(name) else "a whole number from 0 up")
         self.changed.emit()
 
