@@ -32,6 +32,7 @@ from gui.running.plan import RunPlan, default_plan, recall_plan
 from gui.running.times import placement_rows
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.export_button import ExportButton
+from gui.widgets.failure_label import FailureLabel
 from gui.widgets.run.form import DimsForm, InputsForm, plain_label
 from gui.widgets.run.placement import PlacementButton
 from gui.widgets.run.provider_list import ProviderList
@@ -85,6 +86,7 @@ class RunPane(QWidget):
         self.reset_button.setToolTip("Forget what was set for this model")
         self.progress = QProgressBar(textVisible=False, maximumWidth=140)
         self.status = ElidedLabel(role="muted")
+        self.failure = FailureLabel()
         self.result = ResultLine()
         self.export = ExportButton("Export", "run")
         self.export.hide()
@@ -153,7 +155,7 @@ class RunPane(QWidget):
         if model is None or self._job is not None:
             return
         if not self._fields_hold():
-            self.failed.emit(self.status.text())
+            self.failed.emit(self.failure.text())
             return
         plan = self.plan()
         if model.path:
@@ -215,7 +217,7 @@ class RunPane(QWidget):
             self._say("Cancelled; the results before it are kept." if self.document.run else "Cancelled.")
         self.progress.reset()
         self._enable()
-        if not self.status.text():
+        if not self.status.text() and not self.failure.text():
             self._estimate_delay.start()
 
     # What is shown
@@ -296,7 +298,7 @@ class RunPane(QWidget):
 
     def _estimated(self, found: Estimate) -> None:
         self._estimating = None
-        if self._job is None and self.status.property("role") != "error":
+        if self._job is None and not self.failure.text():
             self._set_status(found.words, "muted" if found.fits else "warning")
 
     def _enable(self) -> None:
@@ -313,7 +315,9 @@ class RunPane(QWidget):
         self._set_status(text, "error")
 
     def _set_status(self, text: str, role: str) -> None:
-        self.status.setText(text)
+        """Say one thing: what went wrong in lines of its own, whole, anything else beside the buttons."""
+        self.failure.setText(text if role == "error" else "")
+        self.status.setText("" if role == "error" else text)
         self.status.set_role(role)
 
     # Arrangement
@@ -337,6 +341,7 @@ class RunPane(QWidget):
         layout.setSpacing(6)
         layout.addLayout(columns, 1)
         layout.addLayout(buttons)
+        layout.addWidget(self.failure)
         outcome = QHBoxLayout()
         outcome.addWidget(self.result, 1)
         outcome.addWidget(self.export, 0, Qt.AlignmentFlag.AlignRight)  # also where it stands alone, after a failure

@@ -46,8 +46,8 @@ class TestFields:
         qtbot.waitUntil(field.isVisible)
         field.setText("many")
         qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
-        assert field.accessibleName() in run_pane.status.text()
-        assert run_pane.status.property("role") == "error"
+        assert field.accessibleName() in run_pane.failure.text()
+        assert run_pane.failure.isVisible()
         assert field.hasFocus()
         assert not window.document.busy
 
@@ -64,7 +64,7 @@ class TestFields:
         with qtbot.waitSignal(run_pane.failed) as failure:
             qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
         assert words in failure.args[0]
-        assert words in run_pane.status.text()
+        assert words in run_pane.failure.text()
 
     def test_an_input_of_wrong_shape_from_a_file(
         self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path
