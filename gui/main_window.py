@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -197,7 +197,7 @@ class MainWindow(QMainWindow):
     def _show_model(self) -> None:
         path = self.document.path or ""
         self.message.hide()
-        self._hold_back(False)
+        self._hold_back()
         self._show_title(path)
         self.setWindowFilePath(path)
         self.settings.add_recent(path)
@@ -213,17 +213,19 @@ class MainWindow(QMainWindow):
         """Show the picture of what is being opened; the panes wait for it. None: it did not open after all."""
         is_sketched, has_model = sketch is not None, self.document.model is not None
         self._pages.setCurrentWidget(self.canvas if is_sketched or has_model else self.empty)
-        self._hold_back(is_sketched and has_model)
+        QTimer.singleShot(0, self, self._hold_back)  # once the sketch is painted: fading takes longer than that
         self._show_title(self.document.opening_path if is_sketched else self.document.path or "")
         self.refresh_commands()
 
     def _show_title(self, path: str) -> None:
         self.setWindowTitle(f"{Path(path).name} – OInfer" if path else "OInfer")
 
-    def _hold_back(self, on: bool) -> None:
-        """Whether what tells of the document's model has to wait, since another one is seen."""
+    @Slot()
+    def _hold_back(self) -> None:
+        """Let what tells of the document's model wait while another one is seen."""
         panes = [dock.widget() for dock in self.docks.values()]
-        hold_back((self.search, self.status.facts, *panes), on)
+        is_other_seen = self.document.is_sketched and self.document.model is not None
+        hold_back((self.search, self.status.facts, *panes), is_other_seen)
 
     @Slot(str)
     def _file_changed(self, path: str) -> None:

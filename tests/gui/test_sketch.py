@@ -149,7 +149,7 @@ def test_cancelling_brings_back_what_was_there(
     scale = window.canvas.canvas.view.scale
     start(qtbot, window, large)
     assert window.canvas.stack.sketch.hasFocus()
-    assert not window.docks["properties"].widget().isEnabled()
+    qtbot.waitUntil(lambda: not window.docks["properties"].widget().isEnabled())  # once the sketch is painted
     assert window.windowTitle().startswith("large.onnx")
     window.actions_by_name["cancel"].trigger()
     gate.open()
@@ -159,7 +159,7 @@ def test_cancelling_brings_back_what_was_there(
     assert titles(window) == before
     assert window.canvas.canvas.view.scale == scale
     assert window.canvas.canvas.hasFocus()
-    assert window.docks["properties"].widget().isEnabled()
+    qtbot.waitUntil(window.docks["properties"].widget().isEnabled)
     assert window.windowTitle().startswith("sample")
 
 
