@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
-from engine.graph.ir import Node, Tensor
 from engine.words import counted
-from gui.canvas.drawing import Grouping
 from gui.canvas.groups import Group
 from gui.document import Document
 from gui.text import one_line
@@ -91,14 +89,3 @@ def way_to(document: Document, modules: Sequence[Group]) -> Iterator[tuple[str, 
 
 def _file_name(path: str) -> str:
     return one_line(path.replace("\\", "/").rsplit("/", 1)[-1], 80)
-
-
-def modules_around(item: object, grouping: Grouping | None) -> list[Group]:
-    """The modules around an item and the item if it is one, outer ones first, where modules are shown."""
-    if grouping is None or grouping.tree is None or not grouping.shown:
-        return []
-    node = item.producer if isinstance(item, Tensor) else item
-    group = grouping.tree.group_of.get(node) if isinstance(node, Node) else node
-    if not isinstance(group, Group) or group.parent is None:
-        return []
-    return [*reversed(list(group.ancestors())), group]

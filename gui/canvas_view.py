@@ -16,12 +16,13 @@ from engine.graph.ir import Graph, Node, Tensor
 from engine.graph.reader import ModelFile
 from engine.words import counted
 from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
-from gui.canvas.drawing import Drawing, Grouping, draw
+from gui.canvas.drawing import Drawing, draw
 from gui.canvas.groups import Group
 from gui.canvas.layout_process import LayoutCancelled, warm
 from gui.canvas.scene import stored_options
 from gui.canvas.text import TextMeasure
-from gui.canvas_bar import CanvasBar, modules_around, way_to
+from gui.canvas_bar import CanvasBar, way_to
+from gui.canvas_modules import CanvasModules
 from gui.color_modes import color_title, color_values, shown_copies
 from gui.document import Document, Item
 from gui.errors import explain
@@ -34,9 +35,10 @@ MAX_KEPT = 24  # drawings of one model
 
 
 class CanvasView(QWidget):
-    """The canvas and its breadcrumb. `drawn()` says that the document's graph is on the canvas.
+    """The canvas and its breadcrumb; `modules` says which modules are open.
 
-    `options_changed()` says that the options or the modules shown are others now.
+    `drawn()` says that the document's graph is on the canvas, `options_changed()` that the options or the modules shown
+    are others now.
     """
 
     drawn = Signal()
@@ -51,10 +53,10 @@ class CanvasView(QWidget):
         self._job: Job | None = None
         self._color_mode = "category"
         self._found: list[Node | Tensor] = []
-        self._groupings: dict[Graph, Grouping] = {}
         self._hold: object = None  # what stays in its place when the next drawing comes
         self._group: Group | None = None  # selected on the canvas; the document knows nodes and tensors only
         self.options = stored_options(document.settings.view_options)
+        self.modules = CanvasModules(document)
         self.opens_flat = False  # whether large graphs open with every node by itself
         self.canvas = GraphCanvas()
         self.canvas.set_netron(self.options.netron)
@@ -82,7 +84,8 @@ class CanvasView(QWidget):
         canvas.tensor_clicked.connect(document.select)
         canvas.graph_opened.connect(document.show_graph)
         canvas.group_clicked.connect(self._select_group)
-        canvas.toggled.connect(self.toggle)
+        canvas.toggled.connect(self.modules.toggle)
+        self.modules.changed.connect(self._redraw)
         canvas.said.connect(self.say)
         canvas.menu_opening.connect(self._extend_menu)
         canvas.background_clicked.connect(self._clear_selection)
@@ -143,74 +146,32 @@ class CanvasView(QWidget):
         self.options = replace(self.options, **changes)
         self._document.settings.view_options = {f.name: getattr(self.options, f.name) for f in fields(self.options)}
         self.canvas.set_netron(self.options.netron)
-        self._redraw(self._document.selection)
+        self._redraw()
 
     @Slot()
     def show_left_out(self) -> None:
         """Show the kinds of nodes again that are left out."""
         self.set_options(hide_casts=False, hide_qdq=False, hide_shapes=False)
 
-    @property
-    def grouping(self) -> Grouping | None:
-        """How the modules of the graph on the canvas are shown; None before it is drawn."""
-        graph = self._document.graph
-        return self._groupings.get(graph) if graph is not None else None
-
-    def set_grouped(self, on: bool) -> None:
-        """Show modules as boxes, or every node by itself."""
-        self._regroup(shown=on)
-
-    def show_level(self, level: int) -> None:
-        """Open the modules down to a level: 0 shows the outermost ones closed."""
-        grouping = self.grouping
-        if grouping is not None and grouping.tree is not None:
-            self._regroup(shown=True, opened=grouping.tree.at_level(level))
-
-    def expand_all(self) -> None:
-        grouping = self.grouping
-        self.show_level(grouping.tree.levels if grouping is not None and grouping.tree is not None else 0)
-
-    def collapse_all(self) -> None:
-        self.show_level(0)
-
-    @Slot(object)
-    def toggle(self, item: Group | Node) -> None:
-        """Open a module, or the subgraphs of a node in place; close what is open. It stays where it is."""
-        grouping = self.grouping
-        if grouping is not None:
-            self._regroup(item, opened=grouping.opened ^ {item})
-
     def reveal_hidden(self) -> None:
         """Open the modules around the selected item, so that it is seen itself."""
-        grouping, item = self.grouping, self._document.selection
-        node = item.producer if isinstance(item, Tensor) else item
-        if grouping is None or grouping.tree is None or not isinstance(node, Node):
-            return
-        group = grouping.tree.group_of.get(node)
-        if group is not None and group.parent is not None:
-            self._regroup(item, shown=True, opened=grouping.opened | {group, *group.ancestors()})
+        self.modules.open_around(self._document.selection)
 
     def show_group(self, group: Group) -> None:
         """Select a module and bring it into sight; where it has no box yet, open the modules around it."""
-        grouping = self.grouping
-        if grouping is not None and self.canvas.shows_as(group) is None:
+        if self.modules.grouping is not None and self.canvas.shows_as(group) is None:
             self._document.select(None)
             self._group = group
-            self._regroup(group, shown=True, opened=grouping.opened | set(group.ancestors()))
+            self.modules.open_around(group)
         else:
             self._select_group(group)
             self.canvas.reveal(group)
 
-    def _regroup(self, hold: object = None, **changes: Any) -> None:
-        graph, grouping = self._document.graph, self.grouping
-        if graph is not None and grouping is not None:
-            self._groupings[graph] = replace(grouping, **changes)
-            self._redraw(hold or self._document.selection)
-
-    def _redraw(self, hold: object) -> None:
+    @Slot(object)
+    def _redraw(self, hold: object = None) -> None:
         """Show the same graph as it shall be now, from the drawings kept or by a job."""
         self.options_changed.emit()
-        self._hold = hold
+        self._hold = hold or self._document.selection
         if self._document.graph is not None:
             self._show_graph(self._document.graph, again=True)
 
@@ -225,7 +186,6 @@ class CanvasView(QWidget):
     @Slot()
     def _model_changed(self) -> None:
         self._found = []
-        self._groupings.clear()
         self._group = None
 
     def _make_sketch(self, file: ModelFile, task: Task) -> Drawing | None:
@@ -264,7 +224,7 @@ class CanvasView(QWidget):
         QTimer.singleShot(0, self, self._lay_out)
 
     def _key(self, graph: Graph | None) -> object:
-        grouping = self._groupings.get(graph) if graph is not None else None
+        grouping = self.modules.of(graph)
         return graph, self.options, grouping.key if grouping is not None else None
 
     @Slot()
@@ -276,7 +236,7 @@ class CanvasView(QWidget):
         if graph is None:
             return
         self.bar.show_state("Laying out…")
-        grouping, options, measure = self._groupings.get(graph), self.options, self._measure
+        grouping, options, measure = self.modules.of(graph), self.options, self._measure
 
         def work(task: Task) -> Drawing:
             try:
@@ -290,7 +250,7 @@ class CanvasView(QWidget):
 
     def _arrived(self, drawing: Drawing) -> None:
         document, graph = self._document, drawing.scene.graph
-        self._groupings.setdefault(graph, drawing.grouping)
+        self.modules.settle(graph, drawing.grouping)
         document.layouts[self._key(graph)] = drawing
         while len(document.layouts) > MAX_KEPT:
             del document.layouts[next(iter(document.layouts))]
@@ -394,7 +354,7 @@ class CanvasView(QWidget):
     # The way here
 
     def _show_places(self) -> None:
-        modules = modules_around(self._group or self._document.selection, self.grouping)
+        modules = self.modules.around(self._group or self._document.selection)
         self.breadcrumb.set_places(list(way_to(self._document, modules)))
 
     @Slot(object)

@@ -14,7 +14,7 @@ MENU = "Graph"
 
 
 def _has_modules(window: MainWindow) -> bool:
-    grouping = window.canvas.grouping
+    grouping = window.canvas.modules.grouping
     return grouping is not None and grouping.tree is not None
 
 
@@ -40,14 +40,15 @@ def _choice(name: str, value: Any, text: str, *, separated: bool = False) -> Com
 
 def _level(level: int) -> Command:
     return Command(f"level_{level + 1}", MENU, f"Open Modules to Level {level + 1}",
-                   lambda w: w.canvas.show_level(level + 1), enabled=_has_modules)  # fmt: skip
+                   lambda w: w.canvas.modules.open_to_level(level + 1), enabled=_has_modules)  # fmt: skip
 
 
 GRAPH_COMMANDS = (
-    Command("grouped", MENU, "Show &Modules as Boxes", lambda w: w.canvas.set_grouped(not _is_grouped(w)), ["Ctrl+G"],
-            _has_modules, checked=lambda w: _is_grouped(w)),
-    Command("expand_all", MENU, "&Open All Modules", lambda w: w.canvas.expand_all(), ["Ctrl+Shift+G"], _has_modules),
-    Command("collapse_all", MENU, "&Close All Modules", lambda w: w.canvas.collapse_all(), ["Ctrl+Alt+G"],
+    Command("grouped", MENU, "Show &Modules as Boxes", lambda w: w.canvas.modules.set_shown(not _is_grouped(w)),
+            ["Ctrl+G"], _has_modules, checked=lambda w: _is_grouped(w)),
+    Command("expand_all", MENU, "&Open All Modules", lambda w: w.canvas.modules.open_all(), ["Ctrl+Shift+G"],
+            _has_modules),
+    Command("collapse_all", MENU, "&Close All Modules", lambda w: w.canvas.modules.close_all(), ["Ctrl+Alt+G"],
             _has_modules),
     _level(0),
     _level(1),
@@ -87,7 +88,7 @@ GRAPH_COMMANDS = (
 
 
 def _is_grouped(window: MainWindow) -> bool:
-    grouping = window.canvas.grouping
+    grouping = window.canvas.modules.grouping
     return grouping is not None and grouping.tree is not None and grouping.shown
 
 

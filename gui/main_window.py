@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QSize, Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
-    QGuiApplication,
-    QMouseEvent,
-)
+from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
@@ -38,12 +29,14 @@ from gui.canvas_bookmarks import CanvasBookmarks
 from gui.canvas_view import CanvasView
 from gui.docks import add_docks, arrange, hide_waiting, refresh_titles, set_corners
 from gui.document import Document
+from gui.file_drop import FileDrop
 from gui.netron import Netron
 from gui.pane_focus import PaneFocus
 from gui.panes.problems import ProblemsPane
 from gui.panes.run import RunPane
 from gui.panes.tensor_viewer import TensorPane
 from gui.quick_open import QuickOpen
+from gui.recent_menu import RecentMenu
 from gui.settings import STATE_VERSION, Settings
 from gui.sketch import hold_back
 from gui.status_bar import StatusBar
@@ -89,7 +82,6 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         self.setWindowTitle("OInfer")
-        self.setAcceptDrops(True)
         self.setDockOptions(
             QMainWindow.DockOption.AnimatedDocks
             | QMainWindow.DockOption.AllowTabbedDocks
@@ -127,9 +119,9 @@ class MainWindow(QMainWindow):
         names = self.actions_by_name
         found = [action.menu() for action in self.menuBar().actions()]
         menus = {menu.title().replace("&", ""): menu for menu in found if isinstance(menu, QMenu)}
-        self.recent_menu = QMenu("Open &Recent", self)
+        self.recent_menu = RecentMenu(self.settings, self.document.open, self)
+        self.recent_menu.cleared.connect(self._forget_recent)
         menus["File"].insertMenu(names["sample"], self.recent_menu)
-        self.recent_menu.aboutToShow.connect(self._fill_recent)
         panes = menus["View"].addMenu("&Panes")
         menus["View"].insertMenu(names["reset_layout"], panes)
         menus["View"].insertMenu(names["color_attachment"], NumbersMenu(self, menus["View"]))
@@ -155,6 +147,9 @@ class MainWindow(QMainWindow):
         self.toolbar.theme.clicked.connect(self.toggle_theme)
         self.canvas.view_changed.connect(self._show_zoom)
         self.canvas.options_changed.connect(self.refresh_commands)
+        self._drop = FileDrop(self)
+        self._drop.hovering.connect(self.empty.set_drop_active)
+        self._drop.dropped.connect(self._take_files)
         self.empty.open_clicked.connect(self.open_dialog)
         self.empty.sample_clicked.connect(self.open_sample)
         self.empty.recent_clicked.connect(document.open)
@@ -237,44 +232,18 @@ class MainWindow(QMainWindow):
             self.message.show_message("The file has changed", "Reload it with Ctrl+R to see the new content.", "info")
 
     @Slot()
-    def _fill_recent(self) -> None:
-        self.recent_menu.clear()
-        for path in self.settings.recent:
-            action = self.recent_menu.addAction(path.replace("&", "&&"))
-            action.setEnabled(Path(path).exists())
-            action.triggered.connect(lambda _checked=False, path=path: self.document.open(path))
-        self.recent_menu.addSeparator()
-        self.recent_menu.addAction("&Clear", self._clear_recent).setEnabled(bool(self.settings.recent))
-
-    @Slot()
-    def _clear_recent(self) -> None:
-        self.settings.clear_recent()
+    def _forget_recent(self) -> None:
         self.empty.set_recent([])
 
-    # Drag and drop
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _paths(event.mimeData().urls()):
-            event.acceptProposedAction()
-            self.empty.set_drop_active(True)
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        event.acceptProposedAction()
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self.empty.set_drop_active(False)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """What is about the open model is attached; else the first file opens here, each other in its own window."""
-        self.empty.set_drop_active(False)
-        paths = _paths(event.mimeData().urls())
-        if paths and self.document.model is not None and looks_attached(paths[0]):
-            event.acceptProposedAction()
-            self.document.attachment.open(paths[0])
-        elif paths:
-            event.acceptProposedAction()
-            self.document.open(paths[0])
-        for path in paths[1:]:
+    @Slot(list)
+    def _take_files(self, paths: list[str]) -> None:
+        """What is about the open model is attached; else the first file opens here. Each other gets its own window."""
+        first, *others = paths
+        if self.document.model is not None and looks_attached(first):
+            self.document.attachment.open(first)
+        else:
+            self.document.open(first)
+        for path in others:
             self.window_wanted.emit(path)
 
     # Commands
@@ -423,8 +392,3 @@ class MainWindow(QMainWindow):
         self.document.close(CLOSE_TIMEOUT_MS)
         event.accept()
         self.closed.emit()
-
-
-def _paths(urls: Sequence[QUrl]) -> list[str]:
-    """The local files among some URLs."""
-    return [url.toLocalFile() for url in urls if url.isLocalFile()]

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -24,6 +23,7 @@ from gui.color_modes import FROM_FILE
 from gui.main_window import MainWindow
 from gui.panes.attached import AttachedPane
 from tests.gui.conftest import Opener
+from tests.gui.dropping import drop_files
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 CONV, GEMM = "/stem/conv/Conv", "/fc/Gemm"
@@ -257,20 +257,12 @@ def test_numbers_become_columns_colours_and_lines(
     assert not pane.isVisible()
 
 
-def drop(window: MainWindow, path: Path) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    window.dropEvent(QDropEvent(
-        QPointF(50, 50), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    ))  # fmt: skip
-
-
 def test_a_file_dropped_on_a_model_is_attached_to_it_and_kept_when_it_is_read_anew(
     qtbot: QtBot, window: MainWindow, open_model: Opener, latency: Path
 ) -> None:
     open_model(SAMPLE)
     with qtbot.waitSignal(window.document.attachment.changed):
-        drop(window, latency)
+        drop_files(window, latency)
     qtbot.waitUntil(lambda: not window.document.busy)
     assert window.document.path == str(SAMPLE)
     first = window.document.attachment.found
@@ -290,7 +282,7 @@ def test_a_bad_file_is_a_message_and_leaves_what_was_there(
     found = window.document.attachment.found
     bad = written(tmp_path, [item("node", "nobody", "x", 1)], name="bad.json")
     with qtbot.waitSignal(window.document.failed):
-        drop(window, bad)
+        drop_files(window, bad)
     assert window.message.title.text() == "Could not attach bad.json"
     assert window.message.text.text() == "Nothing that bad.json names is in this model, such as 'nobody'."
     assert window.document.attachment.found is found

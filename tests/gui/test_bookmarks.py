@@ -76,7 +76,7 @@ def test_a_module_is_bookmarked_and_opened_again(
     """Going there shows its box, though modules were not shown at all meanwhile."""
     open_model(chain)
     with qtbot.waitSignal(window.canvas.drawn):
-        window.canvas.set_grouped(True)
+        window.canvas.modules.set_shown(True)
     canvas = window.canvas.canvas
     group = next(box.item for box in canvas.scene.boxes if getattr(box.item, "name", "") == "layers.2")
     canvas.group_clicked.emit(group)
@@ -84,7 +84,7 @@ def test_a_module_is_bookmarked_and_opened_again(
     assert shown(window) == [["net/layers.2", "module", ""]]
     assert len(canvas._emphasis.marked) == 1
     with qtbot.waitSignal(window.canvas.drawn):
-        window.canvas.set_grouped(False)
+        window.canvas.modules.set_shown(False)
     window.document.select(window.document.graph.nodes[0])
     with qtbot.waitSignal(window.canvas.drawn):
         qtbot.keyClick(window, Qt.Key.Key_F2)

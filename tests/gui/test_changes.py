@@ -177,7 +177,7 @@ def test_a_closed_module_shows_that_it_holds_changes(
     open_model(edited)
     compare(qtbot, window, SAMPLE, monkeypatch)
     with qtbot.waitSignal(window.canvas.drawn):
-        window.canvas.set_grouped(True)
+        window.canvas.modules.set_shown(True)
     canvas = window.canvas.canvas
     colors = {
         box.item.name: canvas.coloring.colors[i]
@@ -185,9 +185,9 @@ def test_a_closed_module_shows_that_it_holds_changes(
     }  # fmt: skip
     assert colors["stem"] == CHANGE_COLORS[GAP]
     assert colors["layer1"] == canvas.colors.quiet
-    opened = window.canvas.grouping.tree.root.members[0]
+    opened = window.canvas.modules.grouping.tree.root.members[0]
     with qtbot.waitSignal(window.canvas.drawn):
-        window.canvas.toggle(opened)
+        window.canvas.modules.toggle(opened)
     at = canvas.scene.box_of[id(opened)]
     assert canvas.scene.boxes[at].kind is BoxKind.FRAME
     assert canvas.coloring.colors[canvas.coloring.index[at]] == canvas.colors.quiet

@@ -48,7 +48,7 @@ def test_it_opens_in_modules_and_its_tables_fill(
     window.document.select(node)
     assert pane.view.current_row().node is node
     assert window.canvas.canvas.selected is node
-    group = window.canvas.grouping.tree.group_of[node]  # type: ignore[union-attr]
+    group = window.canvas.modules.grouping.tree.group_of[node]  # type: ignore[union-attr]
     assert scene.locate(node) == [scene.box_of[id(group)]]
     assert window.canvas.breadcrumb.texts[-1] == "layers.123"
     with qtbot.waitSignal(window.canvas.drawn):

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication, QKeySequence, QMouseEvent
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QKeySequence, QMouseEvent
+from PySide6.QtWidgets import QFileDialog, QFrame
 from pytestqt.qtbot import QtBot
 
 from engine.errors import ModelFormatError
@@ -18,24 +18,41 @@ from gui.main_window import MainWindow
 from gui.settings import STATE_VERSION, Settings
 from gui.theme import theme_manager
 from tests.gui.conftest import Opener
+from tests.gui.dropping import drag_away, drag_files, drop_files
 from tests.gui.window_panes import CONTROL_FLOW, SAMPLE, Panes, node_of
-
-
-def drop(window: MainWindow, *paths: Path) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    event = QDropEvent(QPointF(20, 20), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
-                       Qt.KeyboardModifier.NoModifier)  # fmt: skip
-    window.dropEvent(event)
 
 
 def test_dropping_files(qtbot: QtBot, window: MainWindow) -> None:
     wanted: list[str] = []
     window.window_wanted.connect(wanted.append)
     with qtbot.waitSignal(window.canvas.drawn):
-        drop(window, SAMPLE, CONTROL_FLOW)
+        drop_files(window.empty, SAMPLE, CONTROL_FLOW)
     assert window.document.path == str(SAMPLE)
     assert wanted == [str(CONTROL_FLOW)]
+
+
+def test_where_to_drop_is_marked_while_a_file_is_above_the_window(window: MainWindow) -> None:
+    target = window.empty.findChild(QFrame, "dropTarget")
+    window.show()
+    dragged = drag_files(window.empty, SAMPLE)
+    assert target.property("active") == "true"
+    drag_away(window.empty)
+    assert target.property("active") == "false"
+    del dragged
+
+
+def test_the_recent_files_are_listed_and_can_be_forgotten(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, tmp_path: Path
+) -> None:
+    window.settings.add_recent(str(tmp_path / "gone & lost.onnx"))
+    open_model(SAMPLE)
+    window.recent_menu.aboutToShow.emit()
+    listed = [(action.text(), action.isEnabled()) for action in window.recent_menu.actions() if action.text()]
+    assert listed == [(str(SAMPLE), True), (str(tmp_path / "gone && lost.onnx"), False), ("&Clear", True)]
+    with qtbot.waitSignal(window.document.model_changed):
+        window.recent_menu.actions()[0].trigger()
+    window.recent_menu.actions()[-1].trigger()
+    assert window.settings.recent == []
 
 
 def test_the_dialog_opens_what_was_chosen(
