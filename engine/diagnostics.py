@@ -103,6 +103,9 @@ CATALOGUE: dict[str, Rule] = {
         "Wrap the graph in a ModelProto with its opset imports; here the newest opset is assumed."),
     "opened-beside": Rule(
         _I, "The file holds the weights of a model beside it", "Nothing must be done: that model was opened."),
+    "ort-format": Rule(
+        _I, "The file is in ONNX Runtime's own format",
+        "Nothing must be done. The .onnx file it was made from shows the graph before ONNX Runtime optimised it."),
     "training-info": Rule(_I, "The model describes its training", "Nothing must be done: inference leaves it alone."),
     "name-not-utf8": Rule(
         _W, "Names are not UTF-8", "Rename them: ONNX asks for UTF-8, and other tools refuse or lose such names."),

@@ -46,7 +46,7 @@ from gui.widgets.bars import MessageBar
 from gui.widgets.empty_state import EmptyState
 from gui.widgets.search_box import SearchBox
 
-FILTER = "ONNX models (*.onnx);;All files (*)"
+FILTER = "ONNX models (*.onnx *.ort *.onnxtxt);;All files (*)"
 CLOSE_TIMEOUT_MS = 3000
 
 

@@ -1,11 +1,11 @@
 """Bytes of weights on their way into a file: known by a mark until they are written."""
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.graph.data import TensorData
+from engine.graph.marks import Marks
 from engine.graph.packing import pack
 from engine.graph.storage import Range
 from engine.graph.wire import SMALLEST_LIFTED
@@ -29,13 +29,17 @@ Payload = Range | Packed
 
 
 class Payloads:
-    """The large payloads of one export; a mark stands for each in `raw_data`, as in `engine.graph.wire`."""
+    """The large payloads of one export; a mark stands for each in `raw_data`."""
 
-    __slots__ = ("_all", "key")
+    __slots__ = ("_marks",)
 
     def __init__(self) -> None:
-        self.key = secrets.token_bytes(16)
-        self._all: list[Payload] = []
+        self._marks: Marks[Payload] = Marks()
+
+    @property
+    def key(self) -> bytes:
+        """What every mark starts with."""
+        return self._marks.key
 
     def raw_data(self, data: TensorData) -> bytes:
         """What stands in `raw_data` for a tensor that is no string: a mark, or the bytes themselves where they are few.
@@ -45,17 +49,12 @@ class Payloads:
         DataError: they cannot be read.
         """
         payload = data.raw or Packed(data)
-        if payload.length < SMALLEST_LIFTED:
-            return b"".join(payload.chunks())
-        self._all.append(payload)
-        return self.key + (len(self._all) - 1).to_bytes(8, "little")
+        return b"".join(payload.chunks()) if payload.length < SMALLEST_LIFTED else self._marks.add(payload)
 
     def of(self, raw_data: bytes) -> Payload | None:
         """The payload that a mark stands for; None if `raw_data` is no mark."""
-        if len(raw_data) == len(self.key) + 8 and raw_data.startswith(self.key):
-            return self._all[int.from_bytes(raw_data[-8:], "little")]
-        return None
+        return self._marks.find(raw_data)
 
     def total(self) -> int:
         """Bytes of all payloads."""
-        return sum(payload.length for payload in self._all)
+        return sum(payload.length for payload in self._marks)

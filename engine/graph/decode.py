@@ -64,7 +64,7 @@ class TensorDecoder:
         """Find where the bytes are, check their number, and give `data` its way to read them."""
         dtype = data.dtype
         raw = proto.raw_data
-        payload = self._file.lifted.payload(raw)
+        payload = self._file.payloads.find(raw)
         if proto.data_location == onnx.TensorProto.EXTERNAL:
             where = entries(proto.external_data)
             data.location = f"in {where.get('location', '')!r}"

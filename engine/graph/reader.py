@@ -14,9 +14,12 @@ from engine.graph.forms.archives import GZIP, ZIP, unpack_gzip, unpack_zip
 from engine.graph.forms.beside import model_beside
 from engine.graph.forms.foreign import foreign_file, foreign_message, head_of
 from engine.graph.forms.graphs import parse_bare_graph
+from engine.graph.forms.ort import MAGIC as ORT_MAGIC
+from engine.graph.forms.ort import parse_ort
 from engine.graph.forms.texts import looks_like_text, parse_text
+from engine.graph.marks import Marks
 from engine.graph.storage import FileStorage, MemoryStorage, Storage, open_regular
-from engine.graph.wire import GRAPH, OPSET_IMPORT, LiftedModel, TooLargeError, WireError
+from engine.graph.wire import GRAPH, OPSET_IMPORT, LiftedModel, Payload, TooLargeError, WireError
 
 
 @dataclass(slots=True)
@@ -28,7 +31,7 @@ class ModelFile:
     """
 
     proto: onnx.ModelProto
-    lifted: LiftedModel
+    payloads: Marks[Payload]
     findings: list[Diagnostic] = field(default_factory=list)
     path: str | None = None
     folders: tuple[str, ...] = ()
@@ -105,6 +108,9 @@ def _parse(storage: Storage, name: str, packed: bool = False) -> ModelFile:
                 return _parse(unpack_gzip(storage, name), name, packed=True)
             content, member = unpack_zip(storage, name)
             return _parse(content, f"{name} ({member})", packed=True)
+        if head[4:8] == ORT_MAGIC:
+            proto, payloads, finding = parse_ort(storage, name)
+            return ModelFile(proto, payloads, [finding])
         what = foreign_file(head, storage.size)
         if what:
             raise ModelFormatError(f"{name} is {what}", 0)
@@ -117,22 +123,21 @@ def _parse(storage: Storage, name: str, packed: bool = False) -> ModelFile:
 
 
 def _parse_binary(storage: Storage, name: str) -> ModelFile:
-    file = ModelFile(onnx.ModelProto(), *_scan(storage, name))
-    keys = {key for key, _ in file.lifted.fields}
+    lifted, findings = _scan(storage, name)
+    keys = {key for key, _ in lifted.fields}
     if GRAPH not in keys:
         bare = parse_bare_graph(storage)
         if bare is None:
             what = foreign_message(keys)
             raise ModelFormatError(f"{name} is {what or 'not an ONNX model: it holds no graph'}", 0)
-        file.proto, file.lifted, finding = bare
-        file.findings.append(finding)
-        return file
+        proto, payloads, finding = bare
+        return ModelFile(proto, payloads, [*findings, finding])
+    proto = onnx.ModelProto()
     try:
-        file.proto.ParseFromString(file.lifted.slim)
+        proto.ParseFromString(lifted.slim)
     except DecodeError as error:
         raise _refusal(storage, name) from error
-    file.findings += _several_graphs(file.lifted)
-    return file
+    return ModelFile(proto, lifted.payloads, findings + _several_graphs(lifted))
 
 
 def _scan(storage: Storage, name: str) -> tuple[LiftedModel, list[Diagnostic]]:

@@ -6,9 +6,9 @@ Source: Protocol Buffers encoding, and onnx.proto (IR version 14) for the field 
 """
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 
+from engine.graph.marks import Marks
 from engine.graph.storage import Range, Storage
 
 SMALLEST_LIFTED = 1024  # bytes; a message shorter than this holds no payload worth lifting and is not looked into
@@ -64,16 +64,17 @@ class Payload:
 class LiftedModel:
     """A ModelProto whose large payloads have been replaced by short marks, and where the originals lie.
 
-    A mark stands in `raw_data`, whichever field it replaces, and carries a random key of this scan, so that no content
-    of a file can pass for one. A tensor with several payloads is left as it is: the parser knows what they mean.
+    A mark stands in `raw_data`, whichever field it replaces. A tensor with several payloads is left as it is: the
+    parser knows what they mean.
 
     Attributes
     ----------
     slim: the message with its marks.
+    payloads: what the marks stand for.
     fields: the keys of the top-level fields in file order, with the offset of each.
     """
 
-    __slots__ = ("_base", "_copied", "_key", "_payloads", "_storage", "_window", "_window_size", "fields", "slim")
+    __slots__ = ("_base", "_copied", "_storage", "_window", "_window_size", "fields", "payloads", "slim")
 
     def __init__(self, storage: Storage, end: int | None = None, message: str = "ModelProto") -> None:
         """Scan `storage` up to `end` (its size) as a `message`.
@@ -84,19 +85,12 @@ class LiftedModel:
         TooLargeError: more than `MAX_SLIM` bytes lie outside of tensors.
         """
         self._storage = storage
-        self._key = secrets.token_bytes(16)
-        self._payloads: list[Payload] = []
+        self.payloads: Marks[Payload] = Marks()
         self._window, self._base, self._window_size = b"", 0, _FIRST_WINDOW
         self.fields: list[tuple[int, int]] = []
         self._copied = 0
         self.slim = self._lift(0, storage.size if end is None else end, message, 0)
         self._window = b""
-
-    def payload(self, raw_data: bytes) -> Payload | None:
-        """The payload that the mark `raw_data` stands for, or None if `raw_data` is a payload itself."""
-        if len(raw_data) == len(self._key) + 8 and raw_data.startswith(self._key):
-            return self._payloads[int.from_bytes(raw_data[-8:], "little")]
-        return None
 
     def _lift(self, start: int, end: int, message: str, depth: int) -> bytes:
         """The message of type `message` between two offsets, with marks for payloads."""
@@ -141,8 +135,7 @@ class LiftedModel:
         if not found or found[0][3] - found[0][2] < SMALLEST_LIFTED:
             return self._copy(start, end)
         field, before, payload, after = found[0]
-        mark = self._key + len(self._payloads).to_bytes(8, "little")
-        self._payloads.append(Payload(Range(self._storage, payload, after - payload), field))
+        mark = self.payloads.add(Payload(Range(self._storage, payload, after - payload), field))
         return b"".join(
             (self._copy(start, before), _RAW_DATA_KEY, encode_varint(len(mark)), mark, self._copy(after, end))
         )

@@ -39,7 +39,6 @@ _STARTS: tuple[tuple[bytes, str], ...] = (
     (b"%PDF", "a PDF document, not a model"),
 )  # fmt: skip
 _AT_4 = {
-    b"ORTM": "an ONNX Runtime .ort file: open the .onnx it was made from",
     b"TFL3": f"a TensorFlow Lite model: {_EXPORT} (tf2onnx reads .tflite)",
     b"ET12": f"an ExecuTorch program: {_EXPORT}",
 }

@@ -5,11 +5,12 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from engine.diagnostics import Diagnostic, Severity
+from engine.graph.marks import Marks
 from engine.graph.storage import Storage
-from engine.graph.wire import LENGTH, LiftedModel, TooLargeError, WireError
+from engine.graph.wire import LENGTH, LiftedModel, Payload, TooLargeError, WireError
 
 
-def parse_bare_graph(storage: Storage) -> tuple[onnx.ModelProto, LiftedModel, Diagnostic] | None:
+def parse_bare_graph(storage: Storage) -> tuple[onnx.ModelProto, Marks[Payload], Diagnostic] | None:
     """The model that stands for a bare graph, with every domain it uses at its newest opset; None if it is none."""
     try:
         lifted = LiftedModel(storage, message="GraphProto")
@@ -24,4 +25,4 @@ def parse_bare_graph(storage: Storage) -> tuple[onnx.ModelProto, LiftedModel, Di
     for domain in dict.fromkeys(["", *(n.domain for n in model.graph.node)]):
         model.opset_import.append(onnx.helper.make_opsetid(domain, newest.get(domain, 1)))
     message = f"the file holds a graph without a model around it; it is read with opset {newest['']}"
-    return model, lifted, Diagnostic("bare-graph", Severity.WARNING, message)
+    return model, lifted.payloads, Diagnostic("bare-graph", Severity.WARNING, message)

@@ -138,7 +138,7 @@ FOREIGN = {
     "Git LFS pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
     "web page": (b"\n <!DOCTYPE html><html>", "web page"),
     "OpenVINO": (b'<?xml version="1.0"?><net name="m" version="11">', "OpenVINO"),
-    "ORT": (b"\x18\x00\x00\x00ORTM" + bytes(50), r"\.ort"),
+    "nothing in ORT's format": (b"\x18\x00\x00\x00ORTM" + bytes(50), r"\.ort file, but damaged: it holds no graph"),
     "TFLite": (b"\x1c\x00\x00\x00TFL3" + bytes(50), "TensorFlow Lite"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(50), "Keras"),
     "pickle": (pickle.dumps({"a": 1}), "pickle"),

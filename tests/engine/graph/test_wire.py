@@ -67,7 +67,7 @@ def test_every_large_payload_is_lifted_and_found_again() -> None:
     pairs = list(zip(tensors_of(original.graph), tensors_of(slim_proto(model).graph), strict=True))
     assert len(pairs) == 5
     for before, after in pairs:
-        payload = model.payload(after.raw_data)
+        payload = model.payloads.find(after.raw_data)
         assert payload is not None
         assert payload.field == RAW_DATA
         assert payload.place.read() == before.raw_data
@@ -91,7 +91,7 @@ def test_large_typed_fields_are_lifted_too(field: str) -> None:
     model = lifted(helper.make_model(helper.make_graph([], "g", [], [], [tensor])).SerializeToString())
     slim = slim_proto(model).graph.initializer[0]
     assert not getattr(slim, field)
-    payload = model.payload(slim.raw_data)
+    payload = model.payloads.find(slim.raw_data)
     assert payload is not None
     assert TensorProto.DESCRIPTOR.fields_by_number[payload.field].name == field
     np.testing.assert_array_equal(decode_words(payload.place.read(), payload.field), values)
