@@ -28,18 +28,20 @@ def compile_group(
 ) -> Callable[..., Sequence[Value]]:
     """A function of the group's inputs that gives `outputs`.
 
-    Where more is asked for than others read, the graph is run as it stands, without ONNX Runtime's own changes to it.
+    Where more is asked for than others read, the graph is run as it stands, without ONNX Runtime's own changes to it;
+    with products of integers but for one change (see `_level`).
 
     Raises
     ------
     DeviceError: the nodes cannot be written as a model, or ONNX Runtime refuses it.
     """
-    faithful = len(outputs) > len(group.outputs)
+    traced = len(outputs) > len(group.outputs)
+    integers = any(node.op_type in _INTEGER_PRODUCTS for node in group.nodes)
     try:
         with tempfile.TemporaryDirectory(prefix="oinfer-") as folder:
             path = Path(folder) / "group.onnx"
             _write(model, group, outputs, path)
-            session = _session(path, execution_provider, faithful)
+            session = _session(path, execution_provider, _level(traced, integers))
     except EngineError as error:
         raise DeviceError(f"the nodes cannot be handed to ONNX Runtime: {error}") from error
     except Exception as error:  # it raises classes of its own, derived from RuntimeError and Exception
@@ -66,15 +68,33 @@ def _write(model: Model, group: Group, outputs: Sequence[Tensor], path: Path) ->
     write_model(MessageMaker(model, payloads).region(region), payloads, str(path))
 
 
-def _session(path: Path, execution_provider: str, faithful: bool) -> Any:
+_INTEGER_PRODUCTS = frozenset({
+    "MatMulInteger", "QLinearMatMul", "ConvInteger", "QLinearConv", "QGemm", "MatMulIntegerToFloat",
+    "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "QAttention",
+})  # fmt: skip
+
+
+def _level(traced: bool, integers: bool) -> str:
+    """How far ONNX Runtime may change the graph: where every tensor is asked for, not at all.
+
+    On x86 without VNNI it adds two products of uint8 and int8 in 16 bits and saturates. To spare it that it has to turn
+    weights into uint8 first, which it does in a pass of its extended level. That can fuse nothing here, since every
+    tensor is an output.
+    """
+    if not traced:
+        return "ORT_ENABLE_ALL"
+    return "ORT_ENABLE_EXTENDED" if integers else "ORT_DISABLE_ALL"
+
+
+def _session(path: Path, execution_provider: str, level: str) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = workers()  # as many as the CPU's side has
     options.log_severity_level = _ERRORS_ONLY
     options.add_session_config_entry("session.force_spinning_stop", "1")
-    if faithful:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.add_session_config_entry("session.x64quantprecision", "1")  # weights to uint8, where it would saturate
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
     providers = list(dict.fromkeys([execution_provider + ENDING, "CPU" + ENDING]))
     return onnxruntime.InferenceSession(str(path), options, providers=providers)
 

@@ -138,18 +138,6 @@ SEVEN_BITS = (-64, 63)
 VNNI it adds two products at a time in 16 bits, and saturates."""
 
 
-SATURATES = "ONNX Runtime saturates products of uint8 and int8 on this processor, which has no VNNI"
-
-
-@functools.cache
-def ort_saturates() -> bool:
-    """Whether ONNX Runtime does so here."""
-    factors = np.full((1, 64), 255, np.uint8), np.full((64, 16), 127, np.int8)
-    feeds = {f"i{k}": factor for k, factor in enumerate(factors)}
-    (product,) = run_model_ort(model_of("MatMulInteger", factors), feeds)
-    return bool((product != 64 * 255 * 127).any())
-
-
 def run_model_ort(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """The outputs of a model by ONNX Runtime without optimisations, on one thread."""
     import onnxruntime as ort
