@@ -295,8 +295,9 @@ class Document(QObject):
     def busy(self) -> bool:
         return bool(self._foreground)
 
-    def close(self, timeout_ms: int = 3000) -> bool:
-        """Stop all jobs and wait for them, at most `timeout_ms`; whether all have ended."""
+    def close(self, timeout_ms: int = 0) -> bool:
+        """Stop all jobs and wait for their functions, at most `timeout_ms` (-1: as long as they take); whether all have
+        ended. None starts any more."""
         return self.jobs.shutdown(timeout_ms)
 
     @Slot()

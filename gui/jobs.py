@@ -171,8 +171,9 @@ class JobRunner(QObject):
         for job in self._jobs:
             job.cancel()
 
-    def shutdown(self, timeout_ms: int = 3000) -> bool:
-        """Cancel everything and wait, at most `timeout_ms`; whether all functions have returned by then."""
+    def shutdown(self, timeout_ms: int = 0) -> bool:
+        """Cancel everything and wait, at most `timeout_ms`, -1 for as long as it takes; whether all functions have
+        returned by then."""
         self._shut = True
         self.cancel_all()
         self._pool.clear()

@@ -47,7 +47,6 @@ from gui.widgets.empty_state import EmptyState
 from gui.widgets.search_box import SearchBox
 
 FILTER = "ONNX models (*.onnx *.ort *.onnxtxt);;All files (*)"
-CLOSE_TIMEOUT_MS = 3000
 
 
 class MainWindow(QMainWindow):
@@ -385,10 +384,10 @@ class MainWindow(QMainWindow):
         return self.sizeHint().boundedTo(self.screen().availableSize() - QSize(8, 40))  # the frame is around it
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop what is under way, wait for it a bounded time, and remember how the window stood."""
+        """Remember how the window stood and be gone: what is under way is stopped, and `Windows` waits for its end."""
         self.settings.geometry = self.saveGeometry()
         self.settings.state = self.saveState(STATE_VERSION)
         self.netron.stop()
-        self.document.close(CLOSE_TIMEOUT_MS)
+        self.document.close()
         event.accept()
         self.closed.emit()

@@ -126,6 +126,7 @@ def main(
             _drive(window, report, picture, view_only)
         finally:
             window.close()
+            app.windows.wait()
             app.processEvents()
     report.ok = not report.reason
     _print(report, as_json)

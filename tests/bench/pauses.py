@@ -215,16 +215,18 @@ def measure(name: str, stacks: bool, only: str) -> dict[str, float]:
                     script.measure(action, do)
         finally:
             window.close()
+            app.windows.wait()
             QCoreApplication.processEvents()
     return script.pauses
 
 
-def row(name: str) -> list[str]:
+def row(name: str, stacks: bool, only: str) -> list[str]:
     """The line of one model, measured in a process of its own: its figures by group of actions."""
-    command = [sys.executable, __file__, "--one", name]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800, check=False)
+    command = [sys.executable, __file__, "--one", name, "--only", only, *["--stacks"] * stacks]
+    heard = None if stacks else subprocess.PIPE  # what it says of each action, for whoever asks where the time goes
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=heard, text=True, timeout=1800, check=False)
     if done.returncode:
-        raise RuntimeError(f"{name}: {done.stderr[-2000:]}")
+        raise RuntimeError(f"{name}: {(done.stderr or '')[-2000:]}")
     pauses: dict[str, float] = json.loads(done.stdout)
     cells = [name]
     for title, prefixes in GROUPS:
@@ -258,7 +260,7 @@ def main() -> None:
     heads = ["model", *(f"{title}, ms" for title, _ in GROUPS)]
     rows = []
     for name in args.models or MODELS:
-        rows.append(row(name))
+        rows.append(row(name, args.stacks, args.only))
         print("  ".join(rows[-1]), flush=True)
     load = os.getloadavg()[0]
     note = f"{os.cpu_count()} processors; load of the machine meanwhile about {load:.1f}."

@@ -18,6 +18,7 @@ from gui.settings import Settings
 from tests.gui.window_panes import Panes
 
 Opener = Callable[[str | Path], None]
+NewWindow = Callable[[], MainWindow]
 
 PATIENCE = 60_000
 """Milliseconds to wait for what should happen. Waiting ends with the event, so only a test that fails takes so long."""
@@ -45,16 +46,29 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def window(qtbot: QtBot, settings: Settings) -> Iterator[MainWindow]:
-    """The real main window, shown and active; closing it must end every job."""
-    window = MainWindow(settings)
+def new_window(qtbot: QtBot, settings: Settings) -> Iterator[NewWindow]:
+    """Makes windows that share their settings, and shows them; closing them must end every job."""
+    windows: list[MainWindow] = []
+
+    def make() -> MainWindow:
+        windows.append(MainWindow(settings))
+        windows[-1].show()
+        return windows[-1]
+
+    yield make
+    for window in windows:
+        window.close()
+        qtbot.waitUntil(lambda window=window: window.document.jobs.idle)
+        window.deleteLater()
+
+
+@pytest.fixture
+def window(qtbot: QtBot, new_window: NewWindow) -> MainWindow:
+    """The real main window, shown and active."""
+    window = new_window()
     with qtbot.waitActive(window):
-        window.show()
         window.activateWindow()
-    yield window
-    window.close()
-    qtbot.waitUntil(lambda: window.document.jobs.idle)
-    window.deleteLater()
+    return window
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from gui.attachment.write import attachment
 from gui.color_modes import FROM_FILE
 from gui.main_window import MainWindow
 from gui.panes.attached import AttachedPane
-from tests.gui.conftest import Opener
+from tests.gui.conftest import NewWindow, Opener
 from tests.gui.dropping import drop_files
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
@@ -308,15 +308,14 @@ def test_columns_of_the_file_can_be_hidden(
 
 
 def test_a_new_window_has_no_empty_pane_for_what_is_not_attached(
-    qtbot: QtBot, window: MainWindow, open_model: Opener, latency: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    qtbot: QtBot, window: MainWindow, open_model: Opener, latency: Path, monkeypatch: pytest.MonkeyPatch,
+    new_window: NewWindow,
+) -> None:  # fmt: skip
     open_model(SAMPLE)
     pane = attach_by_dialog(qtbot, window, latency, monkeypatch)
     assert pane.isVisible()
     window.close()
-    again = MainWindow(window.settings)
-    qtbot.addWidget(again)
-    again.show()
+    again = new_window()
     assert not again.docks["attached"].isVisible()
     assert again.docks["shapes"].isVisible()
     again.close()

@@ -9,8 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from gui.main_window import MainWindow
 from gui.panes.run import RunPane
-from gui.settings import Settings
-from tests.gui.conftest import Opener
+from tests.gui.conftest import NewWindow, Opener
 from tests.gui.planted import plant
 from tests.gui.running_pane import SAMPLE, run, run_state
 
@@ -33,12 +32,10 @@ def action(menu: QMenu, text: str) -> QAction:
 
 class TestPlacement:
     def test_a_node_and_an_operator_are_placed_by_hand(
-        self, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, settings: Settings
+        self, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, new_window: NewWindow
     ) -> None:
         plant(monkeypatch, ["Relu", "Conv"], {})
-        window = MainWindow(settings)
-        qtbot.addWidget(window)
-        window.show()
+        window = new_window()
         run_state(qtbot, window)
         pane: RunPane = window.docks["run"].widget()
         graph = window.document.graph

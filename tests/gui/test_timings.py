@@ -16,20 +16,17 @@ from pytestqt.qtbot import QtBot
 from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.panes.timings import TimingsPane
-from gui.settings import Settings
-from tests.gui.conftest import Opener
+from tests.gui.conftest import NewWindow, Opener
 from tests.gui.planted import plant
 from tests.gui.running_pane import SAMPLE, run, run_state, set_counts
 
 
 class TestTimings:
     def test_operators_stack_their_providers(
-        self, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, settings: Settings
+        self, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, new_window: NewWindow
     ) -> None:
         plant(monkeypatch, ["Relu"], {})
-        window = MainWindow(settings)
-        qtbot.addWidget(window)
-        window.show()
+        window = new_window()
         run_state(qtbot, window)
         pane: TimingsPane = window.docks["timings"].widget()
         window.docks["timings"].raise_()

@@ -17,7 +17,7 @@ from gui.errors import explain
 from gui.main_window import MainWindow
 from gui.settings import STATE_VERSION, Settings
 from gui.theme import theme_manager
-from tests.gui.conftest import Opener
+from tests.gui.conftest import NewWindow, Opener
 from tests.gui.dropping import drag_away, drag_files, drop_files
 from tests.gui.window_panes import CONTROL_FLOW, SAMPLE, Panes, node_of
 
@@ -99,23 +99,21 @@ def test_closing_while_loading_leaves_nothing_running(qtbot: QtBot, window: Main
     assert window.document.model is None
 
 
-def test_layout_is_remembered_and_reset(qtbot: QtBot, window: MainWindow, settings: Settings) -> None:
+def test_layout_is_remembered_and_reset(window: MainWindow, new_window: NewWindow) -> None:
     window.docks["problems"].hide()
     window.close()
-    other = MainWindow(settings)
-    qtbot.addWidget(other)
-    other.show()
+    other = new_window()
     assert not other.docks["problems"].toggleViewAction().isChecked()
     other.reset_layout()
     assert other.docks["problems"].toggleViewAction().isChecked()
 
 
-def test_state_of_another_version_is_ignored(qtbot: QtBot, window: MainWindow, settings: Settings) -> None:
+def test_state_of_another_version_is_ignored(
+    window: MainWindow, new_window: NewWindow, settings: Settings
+) -> None:
     window.docks["problems"].hide()
     settings.state = window.saveState(STATE_VERSION + 1)
-    other = MainWindow(settings)
-    qtbot.addWidget(other)
-    other.show()
+    other = new_window()
     assert other.docks["problems"].toggleViewAction().isChecked()
 
 

@@ -11,7 +11,6 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from pytestqt.qtbot import QtBot
 
 import resources
-from gui import main_window
 from gui.jobs import Task
 from gui.settings import Settings
 from gui.windows import Windows
@@ -26,11 +25,10 @@ def windows(qtbot: QtBot, settings: Settings) -> Iterator[Windows]:
     windows.wait()
 
 
-def test_a_closed_window_stays_until_its_last_function_has_ended(
-    qtbot: QtBot, windows: Windows, monkeypatch: pytest.MonkeyPatch
+def test_a_closed_window_is_gone_at_once_and_kept_until_its_last_function_has_ended(
+    qtbot: QtBot, windows: Windows
 ) -> None:
     """As one long node of a run does: it cannot be stopped, and would report to a job that is deleted."""
-    monkeypatch.setattr(main_window, "CLOSE_TIMEOUT_MS", 1)
     window, started, goes_on = windows.new_window(), threading.Event(), threading.Event()
 
     def work(_task: Task) -> None:
@@ -40,6 +38,7 @@ def test_a_closed_window_stays_until_its_last_function_has_ended(
     window.document.start("One long node", work)
     assert started.wait(PATIENCE / 1e3)
     window.close()
+    assert not window.isVisible()
     assert windows.all == []
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert shiboken6.isValid(window)
@@ -63,8 +62,7 @@ def test_two_windows_on_one_file_have_the_same_bookmarks(qtbot: QtBot, windows: 
             window.close()
 
 
-def test_the_program_waits_for_it(windows: Windows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main_window, "CLOSE_TIMEOUT_MS", 1)
+def test_the_program_waits_for_it(windows: Windows) -> None:
     window, started, goes_on = windows.new_window(), threading.Event(), threading.Event()
     ended: list[bool] = []
 

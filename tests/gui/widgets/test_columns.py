@@ -12,7 +12,7 @@ from gui.panes.run import RunPane
 from gui.settings import Settings
 from gui.table_pane import TablePane
 from resources import CONTROL_FLOW_MODEL, SAMPLE_MODEL, path
-from tests.gui.conftest import Opener
+from tests.gui.conftest import NewWindow, Opener
 from tests.gui.running_pane import run
 
 pytestmark = pytest.mark.qt_log_ignore("does not support grabbing", extend=True)
@@ -39,7 +39,7 @@ def column(pane: TablePane, title: str) -> list[str]:
 
 
 def test_columns_are_chosen_kept_and_taken_back(
-    qtbot: QtBot, window: MainWindow, open_model: Opener, settings: Settings
+    window: MainWindow, open_model: Opener, settings: Settings, new_window: NewWindow
 ) -> None:
     open_model(path(SAMPLE_MODEL))
     order: TablePane = window.docks["order"].widget()
@@ -49,8 +49,7 @@ def test_columns_are_chosen_kept_and_taken_back(
     choose(order, "#")
     assert titles(order) == ["operator", "name", "FLOPs"]
     assert settings.columns_of("Run order") == {"FLOPs": True, "#": False}
-    other = MainWindow(settings)
-    qtbot.addWidget(other)
+    other = new_window()
     assert titles(other.docks["order"].widget()) == ["operator", "name", "FLOPs"]
     assert titles(other.docks["shapes"].widget()) == titles(window.docks["shapes"].widget())
     choose(order, "FLOPs")
