@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from engine.costs import CostTable, cost_table
 from engine.feeds import default_dims, fit_dims
 from engine.graph.ir import Model
-from gui.jobs import Job
+from gui.jobs import LatestJob
 
 if TYPE_CHECKING:
     from gui.document import Document
@@ -29,7 +29,7 @@ class Costing(QObject):
         self._document = document
         self.table: CostTable | None = None
         self.dims: dict[str, int] = {}
-        self._job: Job | None = None
+        self._job = LatestJob()
         self._due = False
         document.model_changed.connect(self._count_anew)
         document.dims_changed.connect(self._count)
@@ -42,9 +42,7 @@ class Costing(QObject):
 
     @Slot()
     def _count(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        self._job.cancel()
         self._due = True
         self._start_soon()
 
@@ -61,10 +59,9 @@ class Costing(QObject):
         self._due = False
         model, chosen = self._document.model, dict(self._document.dims)
         if model is not None:
-            self._job = self._document.jobs.start(lambda _task: _counted(model, chosen), self._arrived)
+            self._job.replace(self._document.jobs.start(lambda _task: _counted(model, chosen), self._arrived))
 
     def _arrived(self, result: tuple[CostTable, dict[str, int]]) -> None:
-        self._job = None
         self.table, self.dims = result
         self.changed.emit()
 

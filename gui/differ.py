@@ -12,7 +12,7 @@ from engine.graph.ir import Model, Node, Tensor
 from engine.opening import open_model
 from gui.changes import Changes
 from gui.errors import explain
-from gui.jobs import Job, Task
+from gui.jobs import LatestJob, Task
 
 if TYPE_CHECKING:
     from gui.document import Document
@@ -33,7 +33,7 @@ class Differ(QObject):
         self._document = document
         self.path = ""
         self.changes: Changes | None = None
-        self._job: Job | None = None
+        self._job = LatestJob()
         document.model_changed.connect(self._again)
 
     def compare_with(self, path: str | Path) -> None:
@@ -41,8 +41,6 @@ class Differ(QObject):
         model = self._document.model
         if model is None:
             return
-        if self._job is not None:
-            self._job.cancel()
         path = str(path)
         self.path = path
 
@@ -51,7 +49,8 @@ class Differ(QObject):
             self._set(None)
 
         text = f"Comparing with {Path(path).name}"
-        self._job = self._document.start(text, lambda task: _compared(path, model, task), self._set, failed)
+        job = self._document.start(text, lambda task: _compared(path, model, task), self._set, failed)
+        self._job.replace(job)
 
     @property
     def found(self) -> ModelDiff | None:
@@ -61,7 +60,7 @@ class Differ(QObject):
     @property
     def busy(self) -> bool:
         """Whether a comparison is under way."""
-        return self._job is not None
+        return self._job.running
 
     def show_other(self, item: Node | Tensor | None, beside: bool = False) -> None:
         """Ask for the other model at the counterpart of an item, or at an item of its own; None for none of them."""
@@ -71,12 +70,10 @@ class Differ(QObject):
 
     def end(self) -> None:
         """Forget the other model."""
-        if self._job is not None:
-            self._job.cancel()
+        self._job.cancel()
         self._set(None)
 
     def _set(self, changes: Changes | None) -> None:
-        self._job = None
         self.changes = changes
         if changes is None:
             self.path = ""

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from engine.diagnostics import Diagnostic
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.graph.reader import ModelFile
-from engine.graph.types import Type
 from engine.opening import open_model
 from engine.shapes.bind import Binder
 from gui.attachment.owner import Attachment
@@ -30,33 +27,11 @@ from gui.finder import Finder
 from gui.history import History, Place
 from gui.index import ModelIndex
 from gui.jobs import Function, Job, JobRunner, Task
+from gui.running.state import RunState
 from gui.settings import Settings
 from gui.text import one_line
 
 Item: TypeAlias = "Node | Tensor | None"
-
-
-@dataclass(slots=True, eq=False)
-class RunState:
-    """What the last run left behind; every field may be empty, since a run can be stopped or fail half way.
-
-    `node_ms` is the median per node, `values` the tensors that were kept, `observed` the types they had. `disagreement`
-    is each node's largest relative difference against the CPU, `feeds` what both sides were fed. `mismatches` are the
-    tensors that came out otherwise than inferred.
-    """
-
-    comparison: Any = None
-    result: Any = None
-    node_ms: dict[Node, float] = field(default_factory=dict)
-    placements: dict[Node, Any] = field(default_factory=dict)
-    values: dict[Tensor, Any] = field(default_factory=dict)
-    observed: dict[Tensor, Type] = field(default_factory=dict)
-    disagreement: dict[Node, float] = field(default_factory=dict)
-    dims: dict[str, int] = field(default_factory=dict)
-    partial: bool = False
-    feeds: dict[str, Any] = field(default_factory=dict)
-    times: Any = None
-    mismatches: list[Diagnostic] = field(default_factory=list)
 
 
 class Document(QObject):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.graph.ir import Node, Tensor
-from gui.jobs import Job, Task
+from gui.jobs import LatestJob, Task
 from gui.search import Query, find, parse
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Finder(QObject):
         self.place = -1
         self._places: dict[Node | Tensor, int] = {}
         self._needs_run = False
-        self._job: Job | None = None
+        self._job = LatestJob()
         self._steps = 0  # asked for while the job was still looking
         document.model_changed.connect(self.refresh)
         document.run_changed.connect(self._run_changed)
@@ -42,16 +42,14 @@ class Finder(QObject):
     @property
     def busy(self) -> bool:
         """Whether the answer to the query is still on its way."""
-        return self._job is not None
+        return self._job.running
 
     @Slot(str)
     def search(self, text: str) -> None:
         """Look for what a query asks (see `gui.search`); ends in `found`."""
         self.query = text
         self._steps = 0
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        self._job.cancel()
         model, graph = self._document.model, self._document.graph
         query = parse(text, self._document.run)
         self._needs_run = query.needs_run
@@ -62,7 +60,7 @@ class Finder(QObject):
         def work(task: Task) -> list[Node | Tensor]:
             return find(query, model, graph, task.check)
 
-        self._job = self._document.jobs.start(work, lambda items: self._arrived(query, items))
+        self._job.replace(self._document.jobs.start(work, lambda items: self._arrived(query, items)))
 
     @Slot()
     def refresh(self) -> None:
@@ -71,7 +69,6 @@ class Finder(QObject):
         self.search(self.query)
 
     def _arrived(self, query: Query, items: list[Node | Tensor]) -> None:
-        self._job = None
         self.error, self.items = query.error, items
         self._places = {item: place for place, item in enumerate(items)}
         self.place = -1
@@ -83,7 +80,7 @@ class Finder(QObject):
     @Slot(int)
     def step(self, by: int) -> None:
         """Go on by so many matches, from the last to the first and back; before any, to the first or the last."""
-        if self._job is not None:
+        if self._job.running:
             self._steps += by
         elif self.items:
             start = self.place if self.place >= 0 else (-1 if by > 0 else 0)

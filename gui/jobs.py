@@ -85,6 +85,7 @@ class Job(QObject):
         self._function = function
         self._on_success = on_success
         self._on_failure = on_failure
+        self._has_ended = False
         self.task = Task(self._reported.emit)
         self._reported.connect(self._forward)
         self._ended.connect(self._deliver)
@@ -96,6 +97,11 @@ class Job(QObject):
     @property
     def cancelled(self) -> bool:
         return self.task.cancelled()
+
+    @property
+    def running(self) -> bool:
+        """Whether a result or a failure is still to come; false already when the callbacks are called."""
+        return not (self._has_ended or self.cancelled)
 
     def _run(self) -> None:
         try:
@@ -114,6 +120,7 @@ class Job(QObject):
 
     @Slot(object, object)
     def _deliver(self, result: object, error: Exception | None) -> None:
+        self._has_ended = True
         try:
             if self.cancelled:
                 return
@@ -125,6 +132,30 @@ class Job(QObject):
                 raise error
         finally:
             self.finished.emit()
+
+
+class LatestJob:
+    """The newest job of its kind, for those who want the answer to their last question alone."""
+
+    __slots__ = ("_job",)
+
+    def __init__(self) -> None:
+        self._job: Job | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether its result or its failure is still to come."""
+        return self._job is not None and self._job.running
+
+    def replace(self, job: Job) -> None:
+        """Cancel the job before and go on with this one."""
+        self.cancel()
+        self._job = job
+
+    def cancel(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
 
 
 class JobRunner(QObject):

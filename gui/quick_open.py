@@ -13,7 +13,7 @@ from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.words import counted
 from gui.document import Document
 from gui.fuzzy import best
-from gui.jobs import Job, Task
+from gui.jobs import LatestJob, Task
 from gui.models.order import category_color
 from gui.models.table import Column, Style, TableModel
 from gui.text import one_line, shape_of_type
@@ -52,7 +52,7 @@ class QuickOpen(QDialog):
         self.setProperty("popup", "true")
         self._document = document
         self._actions = [action for action in actions if action.isEnabled()]
-        self._job: Job | None = None
+        self._job = LatestJob()
         self._entries: list[tuple[str, Entry]] | None = None
         self.edit = QLineEdit(placeholderText="Name of a node or tensor;  > command;  :12 node in run order")
         self.edit.setAccessibleName("Go to")
@@ -82,8 +82,6 @@ class QuickOpen(QDialog):
     @Slot()
     def _look(self) -> None:
         text = self.edit.text().strip()
-        if self._job is not None:
-            self._job.cancel()
         model, known = self._document.model, self._entries
         actions = self._actions
 
@@ -95,10 +93,9 @@ class QuickOpen(QDialog):
             entries = known if known is not None else list(_places(model))
             return entries, best(text, entries, MOST, task.check)
 
-        self._job = self._document.jobs.start(work, self._show)
+        self._job.replace(self._document.jobs.start(work, self._show))
 
     def _show(self, result: tuple[list[tuple[str, Entry]] | None, list[Entry]]) -> None:
-        self._job = None
         self._entries, found = result
         self.model.set_rows(found)
         self.view.show_row(found[0] if found else None)
@@ -136,8 +133,7 @@ class QuickOpen(QDialog):
         return super().event(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self._job is not None:
-            self._job.cancel()
+        self._job.cancel()
         super().closeEvent(event)
 
 

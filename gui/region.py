@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.export import export, region_of
 from engine.feeds import save_arrays
 from engine.graph.ir import Model, Node, Tensor
 from engine.words import counted
+from gui.running.state import RunState
 from gui.tensor_values import to_numpy
-
-if TYPE_CHECKING:
-    from gui.document import RunState
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from engine.graph.ir import Graph, Model
+from gui.running.state import RunState
 from gui.search_fields import FIELDS, RUN_FIELDS, Item, QueryError, Term, Test
-
-if TYPE_CHECKING:
-    from gui.document import RunState
 
 CHECK_EVERY = 512  # items between two questions whether to go on
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import translate
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from engine.dtypes import BY_CODE, DType
 from engine.errors import DataError
@@ -15,11 +15,9 @@ from engine.graph.data import TensorData
 from engine.graph.ir import Graph, Node, Tensor, ValueSource
 from engine.graph.modules import module_path
 from engine.graph.types import TensorType
+from gui.running.state import RunState
 from gui.schemas import default_values
 from gui.text import shape_text
-
-if TYPE_CHECKING:
-    from gui.document import RunState
 
 Item: TypeAlias = "Node | Tensor"
 Test: TypeAlias = Callable[["Node | Tensor"], "bool | None"]

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QVBoxLayout
 
 from engine.graph.ir import Node, Tensor
 from gui.document import Document, Item
-from gui.jobs import Job, Task
+from gui.jobs import LatestJob, Task
 from gui.models.table import FEW, Column, TableModel
 from gui.placement_menu import add_placement
 from gui.widgets.table_view import TableView
@@ -36,7 +36,7 @@ class TablePane(QWidget):
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.summary.setProperty("role", "muted")
         self._by_item: dict[Any, Any] = {}
-        self._filling: Job | None = None
+        self._filling = LatestJob()
 
         self.top = QHBoxLayout()
         self.top.setContentsMargins(8, 6, 8, 6)
@@ -93,9 +93,7 @@ class TablePane(QWidget):
         tell
             Says around the table what there is to say about its rows.
         """
-        if self._filling is not None:
-            self._filling.cancel()
-            self._filling = None
+        self._filling.cancel()
         if size <= FEW:
             rows, extra = make()
             self.set_rows(rows)
@@ -107,17 +105,16 @@ class TablePane(QWidget):
             return made, more, self._rows_by_item(made)
 
         def show(result: tuple[list[Any], Any, dict[Any, Any]]) -> None:
-            self._filling = None
             self.set_rows(result[0], result[2])
             tell(result[0], result[1])
 
         self.set_rows([])
-        self._filling = self.document.jobs.start(work, show)
+        self._filling.replace(self.document.jobs.start(work, show))
 
     def _why_nothing(self) -> str:
         if self.document.model is None:
             return self.document.why_no_model
-        if self._filling is not None or self.model.busy:
+        if self._filling.running or self.model.busy:
             return "Listing…"
         return "Nothing passes the filter" if self.model.rows else self.nothing()
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from gui.attachment.attached import Attached, attach
 from gui.errors import explain
-from gui.jobs import Job
+from gui.jobs import LatestJob
 
 if TYPE_CHECKING:
     from gui.document import Document
@@ -25,7 +25,7 @@ class Attachment(QObject):
         self._document = document
         self._model_path = ""
         self.found: Attached | None = None
-        self._job: Job | None = None
+        self._job = LatestJob()
         document.model_changed.connect(self._again)
 
     def open(self, path: str | Path) -> None:
@@ -33,27 +33,19 @@ class Attachment(QObject):
         model, path = self._document.model, str(path)
         if model is None:
             return
-        self._stop()
 
         def failed(error: Exception) -> None:
-            self._job = None
             self._document.failed.emit(f"Could not attach {Path(path).name or path}", explain(error, path))
 
         text = f"Reading {Path(path).name}"
-        self._job = self._document.start(text, lambda _task: attach(path, model), self._set, failed)
+        self._job.replace(self._document.start(text, lambda _task: attach(path, model), self._set, failed))
 
     def end(self) -> None:
         """Forget the file."""
-        self._stop()
+        self._job.cancel()
         self._set(None)
 
-    def _stop(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
-
     def _set(self, found: Attached | None) -> None:
-        self._job = None
         self.found = found
         self._model_path = self._document.path or ""
         self.changed.emit()
@@ -62,7 +54,7 @@ class Attachment(QObject):
     def _again(self) -> None:
         """Another model, or the same read anew: the nodes are others."""
         path = self.found.path if self.found is not None and self._model_path == self._document.path else ""
-        if self.found is not None or self._job is not None:
+        if self.found is not None or self._job.running:
             self.end()
         if path:
             self.open(path)

@@ -12,16 +12,14 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.costs import CostTable
 from engine.graph.ir import Graph, Model, Node
 from engine.writing import replacing
 from gui.attachment.forms import SIGNATURE, TIME, first_line
+from gui.running.state import RunState
 from gui.text import provider_name, type_text
-
-if TYPE_CHECKING:
-    from gui.document import RunState
 
 Item = dict[str, Any]
 

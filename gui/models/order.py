@@ -12,8 +12,8 @@ from engine.costs import Cost, CostTable
 from engine.graph.ir import Graph, Node
 from engine.words import bytes_text
 from gui.canvas.palette import category_of
-from gui.document import RunState
 from gui.models.table import Column, Style
+from gui.running.state import RunState
 from gui.text import count_text, ms_text, provider_name
 
 NUMBER, OPERATOR, NAME, TIME, PROVIDER, FILE, MACS, FLOPS, PARAMETERS, TRAFFIC = range(10)

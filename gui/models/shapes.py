@@ -12,8 +12,8 @@ from engine.graph.types import TensorType, Type
 from engine.shapes.bind import Binder
 from engine.shapes.origin import shape_origin
 from engine.words import bytes_text
-from gui.document import RunState
 from gui.models.table import Column, Style
+from gui.running.state import RunState
 from gui.text import dtype_of_type, shape_of_type
 
 

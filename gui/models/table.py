@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
-from gui.jobs import Job, JobRunner, Task
+from gui.jobs import JobRunner, LatestJob, Task
 from gui.models.arrangement import Arrangement
 from gui.widgets.tips import plain_tip
 
@@ -73,7 +73,7 @@ class TableModel(QAbstractTableModel):
         self.rows: list[Any] = []
         self.shown: list[Any] = []
         self._jobs = jobs
-        self._arranging: Job | None = None
+        self._arranging = LatestJob()
         self._places: dict[int, int] | None = None
         self._words: tuple[str, ...] = ()
         self._accepts: Callable[[Any], bool] | None = None
@@ -115,9 +115,7 @@ class TableModel(QAbstractTableModel):
         return self._jobs is not None and len(self.rows) > FEW and not arrangement.changes_nothing
 
     def _arrange(self) -> None:
-        if self._arranging is not None:
-            self._arranging.cancel()
-            self._arranging = None
+        self._arranging.cancel()
         rows, arrangement = self.rows, self._arrangement()
         if not self._takes_long(arrangement):
             self._show(arrangement.of(rows), None)
@@ -129,11 +127,10 @@ class TableModel(QAbstractTableModel):
             return shown, _places(shown)
 
         def arranged(result: tuple[list[Any], dict[int, int]]) -> None:
-            self._arranging = None
             self._show(*result)
 
         assert self._jobs is not None
-        self._arranging = self._jobs.start(work, arranged)
+        self._arranging.replace(self._jobs.start(work, arranged))
 
     def _number(self) -> None:
         """Make the places of many rows in a job, as they are wanted at the next selection."""
@@ -149,7 +146,7 @@ class TableModel(QAbstractTableModel):
     @property
     def busy(self) -> bool:
         """Whether other rows, or another order, are on their way."""
-        return self._arranging is not None
+        return self._arranging.running
 
     def _show(self, rows: list[Any], places: dict[int, int] | None) -> None:
         self.beginResetModel()

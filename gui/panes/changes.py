@@ -14,7 +14,7 @@ from engine.graph.ir import Node, Tensor
 from engine.words import counted
 from gui.document import Document
 from gui.errors import explain
-from gui.jobs import Job
+from gui.jobs import LatestJob
 from gui.models.changes import COLUMNS, KINDS, ChangeRow, change_rows
 from gui.running.judging import AgreementRow
 from gui.table_pane import TablePane
@@ -46,7 +46,7 @@ class ChangesPane(TablePane):
         self.pair = PairView(document.jobs)
         self.pair.set_titles("this model", "the other")
         self.pair.hide()
-        self._reading: Job | None = None
+        self._reading = LatestJob()
         both = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
         self.column.replaceWidget(self.view, both)
         both.addWidget(self.view)
@@ -78,16 +78,13 @@ class ChangesPane(TablePane):
         """Show the two values of a weight beside the table, if one is current."""
         row = self.view.current_row()
         values = row.values if isinstance(row, ChangeRow) else None
-        if self._reading is not None:
-            self._reading.cancel()
-            self._reading = None
+        self._reading.cancel()
         self.pair.setVisible(values is not None)
         self.pair.set_row(None)
         if values is not None:
             self.pair.note.setText("Reading values…")
-            self._reading = self.document.jobs.start(
-                lambda _task: weight_row(values), self._pair_read, self._pair_failed
-            )
+            jobs = self.document.jobs
+            self._reading.replace(jobs.start(lambda _task: weight_row(values), self._pair_read, self._pair_failed))
 
     @Slot()
     def _show_there(self) -> None:
@@ -97,11 +94,9 @@ class ChangesPane(TablePane):
         self.document.differ.show_other(item)
 
     def _pair_read(self, row: AgreementRow) -> None:
-        self._reading = None
         self.pair.set_row(row)
 
     def _pair_failed(self, error: Exception) -> None:
-        self._reading = None
         self.pair.note.setText(explain(error))
 
     @Slot()

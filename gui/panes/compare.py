@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 from engine.errors import InputError
 from engine.feeds import save_arrays
 from engine.words import counted
-from gui.document import Document, RunState
+from gui.document import Document
 from gui.errors import explain, explain_unwritten
-from gui.jobs import Job, Task
+from gui.jobs import LatestJob, Task
 from gui.running.agreement_table import APART, figures, nonfinite_words, summary
 from gui.running.execution import TaskObserver
 from gui.running.judging import (
@@ -38,6 +38,7 @@ from gui.running.judging import (
     opinion_available,
     opinion_reference,
 )
+from gui.running.state import RunState
 from gui.text import one_line
 from gui.when_seen import WhenSeen
 from gui.widgets.elided_label import ElidedLabel
@@ -66,7 +67,7 @@ class ComparePane(QWidget):
         self.document = document
         self._reference: Reference | None = None
         self._judgement = Judgement()
-        self._job: Job | None = None
+        self._job = LatestJob()
         self.verdict = ElidedLabel()
         self.first = QPushButton("First divergence")
         self.first.setToolTip("Go to the first tensor, in run order, that is beyond its tolerance (F8)")
@@ -179,7 +180,7 @@ class ComparePane(QWidget):
         run = self.document.run
         self._stack.setCurrentIndex(1 if run is not None else 0)
         if run is None:
-            self._stop()
+            self._job.cancel()
             self._show(Judgement())
             return
         if self._reference is None or self._reference.name in (CPU, OPINION):  # a file's values outlive the run
@@ -267,7 +268,7 @@ class ComparePane(QWidget):
         model, run, reference = self.document.model, self.document.run, self._reference
         if model is None or run is None:
             return
-        self._stop()
+        self._job.cancel()
         if reference is None:
             self._show(Judgement())
             self._say(_NOTHING, "muted")
@@ -286,15 +287,9 @@ class ComparePane(QWidget):
         def work(task: Task) -> Judgement:
             return judge(model, run, reference, rtol, task.check)
 
-        self._job = self.document.jobs.start(work, self._arrived, self._failed)
-
-    def _stop(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        self._job.replace(self.document.jobs.start(work, self._arrived, self._failed))
 
     def _arrived(self, judgement: Judgement) -> None:
-        self._job = None
         self._show(judgement)
         if judgement.rows:
             text, good = summary(judgement)
@@ -304,7 +299,6 @@ class ComparePane(QWidget):
         self.judged.emit()
 
     def _failed(self, error: Exception) -> None:
-        self._job = None
         self._show(Judgement())
         self._say(explain(error), "error")
 

@@ -22,13 +22,14 @@ from engine.errors import InputError
 from engine.feeds import default_dims, fit_dims, required_inputs, symbols
 from engine.graph.ir import Model
 from engine.providers.ort import execution_providers
-from gui.document import Document, RunState
+from gui.document import Document
 from gui.errors import explain
 from gui.icons import ButtonIcon
-from gui.jobs import Job, Task
+from gui.jobs import Job, LatestJob, Task
 from gui.running.estimate import Estimate, estimate
 from gui.running.execution import PartialRun, execute
 from gui.running.plan import RunPlan, default_plan, recall_plan
+from gui.running.state import RunState
 from gui.running.times import placement_rows
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.export_button import ExportButton
@@ -62,7 +63,7 @@ class RunPane(QWidget):
         self._job: Job | None = None
         self._cancelling = False
 
-        self._estimating: Job | None = None
+        self._estimating = LatestJob()
         self._asked_choices = False
 
         self.providers = ProviderList()
@@ -287,17 +288,14 @@ class RunPane(QWidget):
     def _estimate(self) -> None:
         """Say how much memory the run will take, while nothing else is said."""
         model, plan = self.document.model, self.plan()
-        if self._estimating is not None:
-            self._estimating.cancel()
-            self._estimating = None
+        self._estimating.cancel()
         if model is None or self._job is not None or self.dims.invalid() is not None:
             return
-        self._estimating = self.document.jobs.start(
+        self._estimating.replace(self.document.jobs.start(
             lambda _task: estimate(model, plan.dims, plan.per_node), self._estimated, lambda _error: None
-        )
+        ))  # fmt: skip
 
     def _estimated(self, found: Estimate) -> None:
-        self._estimating = None
         if self._job is None and not self.failure.text():
             self._set_status(found.words, "muted" if found.fits else "warning")
 

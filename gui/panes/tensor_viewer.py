@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from engine.graph.ir import Node, Tensor
 from gui.document import Document
 from gui.errors import explain, explain_unwritten
-from gui.jobs import Job
+from gui.jobs import LatestJob
 from gui.models.values import ValuesModel
 from gui.schemas import input_name, output_name
 from gui.statistics import NumberStatistics
@@ -48,7 +48,7 @@ class TensorPane(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self._job: Job | None = None
+        self._job = LatestJob()
         self._loaded = Loaded()
         self._tensors: list[Tensor] = []
         self._shown: Tensor | None = None
@@ -149,21 +149,19 @@ class TensorPane(QWidget):
 
     def _show(self, tensor: Tensor | None) -> None:
         self._shown = tensor
-        if self._job:
-            self._job.cancel()
-            self._job = None
+        self._job.cancel()
         value = self._value_of(tensor) if tensor is not None else None
         if value is None:
             self._set_loaded(Loaded(note=_why_nothing(tensor)))
             return
         self.note.setText("Reading values…")
-        self._job = self._document.jobs.start(lambda task: load_value(value, task), self._set_loaded, self._set_failure)
+        jobs = self._document.jobs
+        self._job.replace(jobs.start(lambda task: load_value(value, task), self._set_loaded, self._set_failure))
 
     def _set_failure(self, error: Exception) -> None:
         self._set_loaded(Loaded(note=explain(error)))
 
     def _set_loaded(self, loaded: Loaded) -> None:
-        self._job = None
         self._loaded = loaded
         self._values.ask()
 

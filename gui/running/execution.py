@@ -17,9 +17,9 @@ from engine.providers import ExecutionProvider, provider_named
 from engine.session import Keep, Observer, RunResult, Session
 from engine.session.stepping import parse_feedback, run_steps
 from engine.shapes.observed import check_observed
-from gui.document import RunState
 from gui.jobs import Task
 from gui.running.plan import RunPlan
+from gui.running.state import RunState
 from gui.running.times import run_times
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from engine.feeds import load_arrays
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.providers import provider_named
 from engine.session import Keep, Observer, Session
-
-if TYPE_CHECKING:
-    from gui.document import RunState
+from gui.running.state import RunState
 
 CPU = "CPU only"
 OPINION = "ONNX Runtime"

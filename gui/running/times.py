@@ -3,17 +3,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.compare import Comparison
 from engine.graph.ir import Graph, Node
 from engine.providers.placement import Placement
 from engine.session import ProviderEdge, provider_edges
 from gui.running.report import Report, report_of
+from gui.running.state import RunState
 from gui.text import provider_name
-
-if TYPE_CHECKING:
-    from gui.document import RunState
 
 
 @dataclass(slots=True, eq=False)

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.errors import RunCancelled
 from gui import jobs
-from gui.jobs import JobRunner, Task
+from gui.jobs import JobRunner, LatestJob, Task
 from tests.gui.conftest import PATIENCE
 
 
@@ -151,4 +151,34 @@ def test_nothing_starts_after_shutdown(qtbot: QtBot) -> None:
     with qtbot.waitSignal(job.finished):
         pass
     assert ran == []
+    qtbot.waitUntil(lambda: runner.active == 0)
+
+
+def test_the_latest_job_takes_the_place_of_the_one_before(qtbot: QtBot, runner: JobRunner) -> None:
+    latest, gate = LatestJob(), threading.Event()
+    delivered: list[tuple[str, bool]] = []
+
+    def deliver(name: str) -> None:
+        delivered.append((name, latest.running))
+
+    def wait(_task: Task) -> str:
+        gate.wait(10)
+        return "first"
+
+    assert not latest.running
+    latest.replace(runner.start(wait, deliver))
+    latest.replace(runner.start(lambda _task: "second", deliver))
+    assert latest.running
+    qtbot.waitUntil(lambda: bool(delivered))
+    gate.set()
+    qtbot.waitUntil(lambda: runner.active == 0)
+    assert delivered == [("second", False)]
+
+
+def test_the_latest_job_runs_no_more_once_somebody_cancelled_it(qtbot: QtBot, runner: JobRunner) -> None:
+    latest = LatestJob()
+    job = runner.start(lambda task: task.check())
+    latest.replace(job)
+    job.cancel()
+    assert not latest.running
     qtbot.waitUntil(lambda: runner.active == 0)

@@ -7,7 +7,7 @@ import pytest
 import resources
 from engine.graph.ir import Model, Node, Tensor
 from engine.opening import open_model
-from gui.document import RunState
+from gui.running.state import RunState
 from gui.search import find, parse
 
 

@@ -13,7 +13,7 @@ from engine.graph.modules import module_path
 from engine.graph.stack_traces import source_frame, source_frames
 from engine.words import bytes_text
 from gui.canvas.labels import attribute_text
-from gui.document import Document, RunState
+from gui.document import Document
 from gui.models.lines import Line, LineKind
 from gui.models.order import category_color
 from gui.models.properties.parts import (
@@ -33,6 +33,7 @@ from gui.models.properties.parts import (
 )
 from gui.models.table import MUTED, Style
 from gui.operator_docs import attribute_docs
+from gui.running.state import RunState
 from gui.schemas import input_name, output_name, summary_of
 from gui.search import term
 from gui.text import dtype_text, ms_text, one_line, provider_name

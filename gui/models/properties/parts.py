@@ -14,10 +14,10 @@ from engine.graph.ir import Graph, Tensor
 from engine.graph.types import Type
 from engine.shapes.bind import Binder
 from engine.words import bytes_text, counted
-from gui.document import RunState
 from gui.models.lines import Line, LineKind
 from gui.models.table import PLAIN, Style
 from gui.models.values import value_text
+from gui.running.state import RunState
 from gui.text import count_text, one_line, type_text
 from gui.widgets.tips import LIMIT
 

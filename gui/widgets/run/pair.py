@@ -8,7 +8,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
 
 from gui.errors import explain
-from gui.jobs import Job, JobRunner, Task
+from gui.jobs import JobRunner, LatestJob, Task
 from gui.running.difference import Planes, Spread, comparable, planes_of, spread_of
 from gui.running.judging import AgreementRow
 from gui.text import shape_text
@@ -31,7 +31,7 @@ class PairView(QWidget):
     def __init__(self, jobs: JobRunner) -> None:
         super().__init__()
         self._jobs = jobs
-        self._job: Job | None = None
+        self._job = LatestJob()
         self._row: AgreementRow | None = None
         self._spread: Spread | None = None
         self.note = ElidedLabel(_HINT, role="muted")
@@ -84,7 +84,7 @@ class PairView(QWidget):
     def set_row(self, row: AgreementRow | None) -> None:
         """Show a tensor, at its worst element; None shows nothing."""
         self._row, self._spread = row, None
-        self._stop()
+        self._job.cancel()
         shown = row is not None and _same_shape(row)
         self.pages.setVisible(shown)
         self.worst.setVisible(row is not None and bool(row.agreement.max_abs) and row.agreement.worst is not None)
@@ -142,7 +142,6 @@ class PairView(QWidget):
             self._load(row, fixed)
 
     def _load(self, row: AgreementRow, fixed: tuple[int, ...]) -> None:
-        self._stop()
         spread = self._spread
 
         def work(task: Task) -> _Loaded:
@@ -150,15 +149,9 @@ class PairView(QWidget):
             task.check()
             return _Loaded(planes, spread or spread_of(row.actual, row.expected, task.check))
 
-        self._job = self._jobs.start(work, self._loaded, self._failed)
-
-    def _stop(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        self._job.replace(self._jobs.start(work, self._loaded, self._failed))
 
     def _loaded(self, loaded: _Loaded) -> None:
-        self._job = None
         self._spread = loaded.spread
         if loaded.planes is not None:
             self.pictures.set_planes(loaded.planes)
@@ -166,7 +159,6 @@ class PairView(QWidget):
             self.histogram.set_spread(loaded.spread)
 
     def _failed(self, error: Exception) -> None:
-        self._job = None
         self.note.setText(explain(error))
 
 

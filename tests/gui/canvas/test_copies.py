@@ -22,8 +22,8 @@ from gui.canvas.layout import layout
 from gui.canvas.palette import canvas_colors
 from gui.canvas.scene import Scene, SceneOptions
 from gui.canvas.scene_builder import build_scene
-from gui.document import RunState
 from gui.main_window import MainWindow
+from gui.running.state import RunState
 from gui.theme import DARK, LIGHT
 from resources import SAMPLE_MODEL, path
 from tests.engine.session.models import ToyProvider, chain, model_of, value
