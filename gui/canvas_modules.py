@@ -72,8 +72,8 @@ class CanvasModules(QObject):
             self._change(item, opened=grouping.opened ^ {item})
 
     def open_around(self, item: Node | Tensor | Group | None) -> None:
-        """Open the modules around an item, so that it is seen itself."""
-        grouping, group = self.grouping, self._innermost(item)
+        """Open the modules around an item, so that it is seen itself; around what reads it where it is in none."""
+        grouping, group = self.grouping, self._innermost(item) or self._first_reader(item)
         if grouping is None or group is None:
             return
         around: Iterable[Group] = group.ancestors() if isinstance(item, Group) else (group, *group.ancestors())
@@ -93,6 +93,11 @@ class CanvasModules(QObject):
         if grouping is None or not grouping.shown or group is None:
             return []
         return [*reversed(list(group.ancestors())), group]
+
+    def _first_reader(self, item: Node | Tensor | Group | None) -> Group | None:
+        """The module that is the first to read a tensor, such as a weight."""
+        readers = (self._innermost(node) for node, _slot in item.consumers) if isinstance(item, Tensor) else ()
+        return next(filter(None, readers), None)
 
     def _innermost(self, item: Node | Tensor | Group | None) -> Group | None:
         """The module that an item is, or is in; None where it is in none."""

@@ -309,7 +309,7 @@ class CanvasView(QWidget):
             self.canvas.reveal(item)
             if self.canvas.scene.leaves_out(item):
                 self.say("Its kind is hidden (Graph ▸ Hide)")
-            elif id(item) in self.canvas.scene.hidden:
+            elif self.canvas.scene.conceals(item):
                 self.say("It is inside this module (Ctrl+E opens it)")
         self._show_places()
 

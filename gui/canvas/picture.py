@@ -173,7 +173,7 @@ class GraphPicture(Viewport):
     def select(self, item: object) -> None:
         """Make a node, tensor or group stand out, with all branches of its tensors; None for nothing. Emits no signal.
 
-        Of what is in a closed group, the group stands out.
+        Of what is in a closed group, or is read there alone, the group stands out.
         """
         self._selected = item
         scene, emphasis = self._scene, self._emphasis
@@ -192,6 +192,8 @@ class GraphPicture(Viewport):
             else:
                 constants = [t for t in item.outputs if t is not None] if isinstance(item, Node) else [item]
                 emphasis.rows = self._rows_of(constants)
+                with_rows = self._geometry.rows.box[emphasis.rows] if self._geometry is not None else none
+                emphasis.selected = np.setdiff1d(np.array(scene.locate(item), np.int64), with_rows)
         self.update()
 
     def _rows_of(self, constants: Iterable[object]) -> Ints:

@@ -214,6 +214,13 @@ class Scene:
                 boxes.add(box)
         return np.array(sorted(boxes), np.int64)
 
+    def conceals(self, item: object) -> bool:
+        """Whether nothing of a node, tensor or group is seen but the closed groups that it is in, or is read in."""
+        if id(item) in self.box_of or id(item) in self.nets_of:
+            return False
+        boxes = self.locate(item)
+        return bool(boxes) and all(self.boxes[box].kind is BoxKind.GROUP for box in boxes)
+
     def leaves_out(self, item: object) -> bool:
         """Whether a node, or what makes a tensor, is left out because of its kind."""
         return id(item.producer if isinstance(item, Tensor) else item) in self.left_out

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSplitter,
     QStackedLayout,
@@ -45,6 +44,7 @@ from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.export_button import ExportButton
 from gui.widgets.run.agreement_table import ALL, AgreementTable
 from gui.widgets.run.form import plain_label
+from gui.widgets.run.no_run import NoRun
 from gui.widgets.run.pair import PairView
 from gui.widgets.tips import plain_tip
 
@@ -52,7 +52,6 @@ BY_TYPE = "by type"
 _TOLERANCES = (BY_TYPE, "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "0")
 _FROM_FILE = "file…"
 _ARRAYS = "Named tensors (*.npz);;Arrays (*.npz *.npy *.pb);;All files (*)"
-_EMPTY = "No run yet. Press F5 to run the model and hold every tensor against the CPU."
 _NOTHING = "The run ended before the CPU side had run. Choose a file to hold what there is against it."
 _PAIR_WIDTH = 260  # at least; there are more spinners than fit in tensors of many axes
 
@@ -85,8 +84,6 @@ class ComparePane(QWidget):
         self.table = AgreementTable(document)
         self.pair = PairView(document.jobs)
         self.save = ExportButton("Save", "comparison")
-        self._empty = QLabel(_EMPTY, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        self._empty.setProperty("role", "muted")
         self._arrange()
 
         self.first.clicked.connect(self.show_first)
@@ -142,7 +139,7 @@ class ComparePane(QWidget):
         page.addWidget(self.pair)
         page.setSizes([560, 400])
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._empty)
+        self._stack.addWidget(NoRun(self.document, "hold every tensor against the CPU"))
         self._stack.addWidget(page)
 
     # What is compared

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from engine.session import ProviderEdge
@@ -18,6 +18,7 @@ from gui.table_pane import TablePane, node_first, own_tensors
 from gui.text import ms_text
 from gui.when_seen import WhenSeen
 from gui.widgets.export_button import ExportButton
+from gui.widgets.run.no_run import NoRun
 from gui.widgets.run.plots import NodesPlot, OperatorsPlot, RunsPlot, SeriesPlot
 from gui.widgets.run.result_line import ResultLine
 
@@ -44,9 +45,6 @@ _COPY_COLUMNS = (
     Column("size", lambda e: bytes_text(e.nbytes), right=True, key=lambda e: e.nbytes),
     Column("ms", lambda e: ms_text(e.seconds * 1e3), right=True, key=lambda e: e.seconds),
 )  # fmt: skip
-
-_EMPTY = "No run yet. Press F5 to run the model and see where the time goes."
-_PARTIAL = "The last run ended early, so there are no times. What it had computed can be looked at in the other panes."
 
 
 class NodeTimes(TablePane):
@@ -93,12 +91,8 @@ class TimingsPane(QWidget):
         self.copies = CopyTimes(document)
         self.table = NodeTimes(document)
         self.tabs = QTabWidget(documentMode=True)
-        self._empty = QLabel(_EMPTY)
-        self._empty.setProperty("role", "muted")
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setWordWrap(True)
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._empty)
+        self._stack.addWidget(NoRun(document, "see where the time goes"))
         self._stack.addWidget(self._page())
 
         self.export.add_csv(lambda: self._figures()["nodes"])
@@ -138,7 +132,6 @@ class TimingsPane(QWidget):
         run = self.document.run
         comparison = run.comparison if run else None
         self._times = run.times if run and comparison else None
-        self._empty.setText(_PARTIAL if run and comparison is None else _EMPTY)
         self._stack.setCurrentIndex(1 if self._times else 0)
         self.result.set_report(self._times.report if self._times else None)
         self.runs.set_comparison(comparison)
