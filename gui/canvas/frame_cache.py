@@ -26,28 +26,28 @@ class FrameCache:
 
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
-        self._pixmap: QPixmap | None = None
+        self._pixmap = QPixmap()
+        self._holds = False  # whether the pixmap shows anything; a null one is as good as one that does not
         self._view = View()
         self._calm = False  # whether it was painted in full, not quickly
         self._whole = False  # and in one piece: titles keep to the border of the widget, so they move on their own
 
     def clear(self) -> None:
         """Forget the frame: what it shows has changed."""
-        self._pixmap = None
+        self._holds = False
 
     def draw(self, painter: QPainter, view: View, size: QSize, ratio: float, background: str, moving: bool) -> None:
         """Draw the frame for a view onto the widget's painter."""
-        if self._pixmap is None or self._pixmap.size() != size * ratio or self._pixmap.devicePixelRatio() != ratio:
-            self._pixmap = None
-        if self._pixmap is None or not self._serves(view, moving):
-            self._render(view, size, ratio, background, moving)
+        if self._pixmap.size() != size * ratio or self._pixmap.devicePixelRatio() != ratio:
+            self._pixmap, self._holds = _blank(size, ratio), False
+        if not self._holds or not self._serves(view, moving):
+            self._render(view, background, moving)
         elif not self._shows(view):
             if math.isclose(view.scale, self._view.scale, rel_tol=1e-9):
                 self._shift(view, size, ratio, background)
             else:
                 self._scaled(painter, view, size, background)
                 return
-        assert self._pixmap is not None
         painter.drawPixmap(0, 0, self._pixmap)
 
     def _shows(self, view: View) -> bool:
@@ -69,32 +69,28 @@ class FrameCache:
         mine, factor = self._view, view.scale / self._view.scale
         return QRectF(view.dx - mine.dx * factor, view.dy - mine.dy * factor, mine.width * factor, mine.height * factor)
 
-    def _render(self, view: View, size: QSize, ratio: float, background: str, moving: bool) -> None:
-        pixmap = _blank(size, ratio)
-        pixmap.fill(QColor(background))
-        painter = QPainter(pixmap)
+    def _render(self, view: View, background: str, moving: bool) -> None:
+        self._pixmap.fill(QColor(background))
+        painter = QPainter(self._pixmap)
         self._paint(painter, moving, None)
         painter.end()
-        self._pixmap, self._view, self._calm, self._whole = pixmap, replace(view), not moving, True
+        self._view, self._holds, self._calm, self._whole = replace(view), True, not moving, True
 
     def _shift(self, view: View, size: QSize, ratio: float, background: str) -> None:
         """Move the frame and paint what comes into sight."""
-        assert self._pixmap is not None
-        dx = round((view.dx - self._view.dx) * ratio) / ratio
-        dy = round((view.dy - self._view.dy) * ratio) / ratio
+        right, down = round((view.dx - self._view.dx) * ratio), round((view.dy - self._view.dy) * ratio)
+        dx, dy = right / ratio, down / ratio
         if abs(dx - (view.dx - self._view.dx)) > 1e-6 or abs(dy - (view.dy - self._view.dy)) > 1e-6:
-            self._render(view, size, ratio, background, moving=True)
+            self._render(view, background, moving=True)
             return
-        pixmap = _blank(size, ratio)
-        painter = QPainter(pixmap)
-        painter.drawPixmap(QPointF(dx, dy), self._pixmap)
+        self._pixmap.scroll(right, down, self._pixmap.rect())
+        painter = QPainter(self._pixmap)
         self._strips(painter, QRectF(dx, dy, size.width(), size.height()), size, background, moving=not self._calm)
         painter.end()
-        self._pixmap, self._view, self._whole = pixmap, replace(view), False
+        self._view, self._whole = replace(view), False
 
     def _scaled(self, painter: QPainter, view: View, size: QSize, background: str) -> None:
         """Show the frame larger or smaller, with what lies around it painted quickly."""
-        assert self._pixmap is not None
         place = self._place(view)
         painter.drawPixmap(place, self._pixmap, QRectF(self._pixmap.rect()))
         self._strips(painter, place, size, background, moving=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gui.canvas.bands import Bands
 from gui.canvas.layout import Layout
 from gui.canvas.layout.types import Bools, Floats, Ints
 from gui.canvas.palette import Category
@@ -44,8 +45,12 @@ class StringTable:
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of all boxes: box, height of the middle below the box's top, text numbers, place of the value."""
+    """The rows of all boxes: box, height of the middle below the box's top, text numbers, place of the value.
 
+    Those of a box begin at `first[box]` and end before `first[box + 1]`.
+    """
+
+    first: Ints
     box: Ints
     middle: Floats
     name: Ints
@@ -76,6 +81,8 @@ class Geometry:
         horizontal extent.
     bus
         The bus each net runs into, as in `Layout`.
+    box_bands, segment_bands, arrow_bands, label_bands
+        What finds those in a part of the drawing.
     horizontal
         Whether the lines flow to the right.
     """
@@ -110,6 +117,10 @@ class Geometry:
     bus: Ints
     horizontal: bool
     size: tuple[float, float]
+    box_bands: Bands
+    segment_bands: Bands
+    arrow_bands: Bands
+    label_bands: Bands
 
     @classmethod
     def of(cls, scene: Scene, layout: Layout) -> Geometry:
@@ -122,12 +133,15 @@ class Geometry:
         captured[: len(scene.nets)] = [net.captured for net in scene.nets]
         order = np.argsort(layout.segments[:, 1], kind="stable")
         segments = np.ascontiguousarray(layout.segments[order])
+        left, right = np.minimum(segments[:, 0], segments[:, 2]), np.maximum(segments[:, 0], segments[:, 2])
+        x1, y1 = layout.x + width, layout.y + height
+        arrows, labels = layout.arrows.T, layout.labels.T
         return cls(
             strings=strings,
             x0=layout.x,
             y0=layout.y,
-            x1=layout.x + width,
-            y1=layout.y + height,
+            x1=x1,
+            y1=y1,
             header=np.where(np.isin(kind, HEADED), HEADER_HEIGHT, height),
             parent=np.array([b.parent for b in boxes], np.int64),
             kind=kind,
@@ -143,8 +157,8 @@ class Geometry:
             segment_net=layout.segment_net[order],
             segment_back=layout.segment_back[order],
             segment_captured=captured[layout.segment_net[order]],
-            left=np.minimum(segments[:, 0], segments[:, 2]),
-            right=np.maximum(segments[:, 0], segments[:, 2]),
+            left=left,
+            right=right,
             arrows=layout.arrows,
             arrow_net=layout.arrow_net,
             arrow_back=layout.arrow_back,
@@ -153,17 +167,37 @@ class Geometry:
             bus=layout.bus,
             horizontal=scene.layout_input.horizontal,
             size=layout.size,
+            box_bands=Bands.of(layout.size, layout.x, layout.y, x1, y1),
+            segment_bands=Bands.of(layout.size, left, segments[:, 1], right, segments[:, 3]),
+            arrow_bands=Bands.of(layout.size, *arrows, *arrows),
+            label_bands=Bands.of(layout.size, *labels, *labels),
         )
 
     def boxes_within(self, x0: float, y0: float, x1: float, y1: float) -> Ints:
         """Boxes that meet a rectangle."""
-        return np.flatnonzero((self.x1 >= x0) & (self.x0 <= x1) & (self.y1 >= y0) & (self.y0 <= y1))
+        near = self.box_bands.near(x0, y0, x1, y1)
+        inside = (self.x1[near] >= x0) & (self.x0[near] <= x1) & (self.y1[near] >= y0) & (self.y0[near] <= y1)
+        return chosen(near, inside)
 
     def segments_within(self, x0: float, y0: float, x1: float, y1: float) -> Ints:
         """Segments whose bounding box meets a rectangle."""
-        end = int(np.searchsorted(self.segments[:, 1], y1, side="right"))
-        inside = (self.segments[:end, 3] >= y0) & (self.right[:end] >= x0) & (self.left[:end] <= x1)
-        return np.flatnonzero(inside)
+        near = self.segment_bands.near(x0, y0, x1, y1)
+        top, bottom = self.segments[near, 1], self.segments[near, 3]
+        return chosen(near, (top <= y1) & (bottom >= y0) & (self.right[near] >= x0) & (self.left[near] <= x1))
+
+    def arrows_within(self, x0: float, y0: float, x1: float, y1: float) -> Ints:
+        """Arrowheads whose tips lie in a rectangle."""
+        return _points_within(self.arrow_bands, self.arrows, x0, y0, x1, y1)
+
+    def labels_within(self, x0: float, y0: float, x1: float, y1: float) -> Ints:
+        """Labels that begin in a rectangle."""
+        return _points_within(self.label_bands, self.labels, x0, y0, x1, y1)
+
+    def rows_of(self, boxes: Ints) -> Ints:
+        """The rows of some boxes, box by box."""
+        first, count = self.rows.first[boxes], self.rows.first[boxes + 1] - self.rows.first[boxes]
+        rows: Ints = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
+        return rows
 
     def box_at(self, x: float, y: float, reach: float = 0.0) -> int:
         """Box at a point or within `reach` of it, the nearest middle first; -1 for none. Of a frame, its header."""
@@ -176,7 +210,7 @@ class Geometry:
 
     def row_at(self, box: int, y: float) -> int:
         """Place of the row of a box at a height, counted within the box; -1 outside the rows."""
-        count = int(np.searchsorted(self.rows.box, box, "right") - np.searchsorted(self.rows.box, box, "left"))
+        count = int(self.rows.first[box + 1] - self.rows.first[box])
         row = int((y - self.y0[box] - HEADER_HEIGHT - 2.0) // ROW_HEIGHT)
         return row if 0 <= row < count else -1
 
@@ -194,6 +228,17 @@ class Geometry:
         distance = _distance_to_polylines(px, py, x, y)
         best = int(np.argmin(distance))
         return int(self.segment_net[near[best]]) if distance[best] <= reach else -1
+
+
+def chosen(near: Ints | slice, inside: Bools) -> Ints:
+    """Those of what `Bands.near` found that are inside."""
+    return np.flatnonzero(inside) if isinstance(near, slice) else near[inside]
+
+
+def _points_within(bands: Bands, points: Floats, x0: float, y0: float, x1: float, y1: float) -> Ints:
+    near = bands.near(x0, y0, x1, y1)
+    x, y = points[near].T
+    return chosen(near, (x > x0) & (x < x1) & (y > y0) & (y < y1))
 
 
 def curve_points(segments: Floats, horizontal: bool = False) -> tuple[Floats, Floats]:
@@ -230,7 +275,9 @@ def _rows(scene: Scene, strings: StringTable) -> Rows:
             name.append(strings.number(row.name))
             value.append(strings.number(row.value))
             value_x.append(item.name_widths[i])
+    first = np.searchsorted(np.array(box, np.int64), np.arange(len(scene.boxes) + 1))
     return Rows(
+        first,
         np.array(box, np.int64),
         np.array(middle, np.float64),
         np.array(name, np.int64),

@@ -37,21 +37,24 @@ class LinePainter:
             self._dashed(painter, seen, seen.segments[captured & ~back], colors.edge, seen.line_width)
         self._dashed(painter, seen, seen.segments[back], colors.error, max(1.2, 1.4 * seen.scale))
         if seen.near:
-            shown = seen.only_nets(g.arrow_net)
-            self._arrows(painter, seen, np.flatnonzero(~g.arrow_back & shown), colors.edge)
-            self._arrows(painter, seen, np.flatnonzero(g.arrow_back & shown), colors.error)
+            arrows = seen.arrows
+            self._arrows(painter, seen, arrows[~g.arrow_back[arrows]], colors.edge)
+            self._arrows(painter, seen, arrows[g.arrow_back[arrows]], colors.error)
 
     def paint_nets(self, painter: QPainter, seen: Visible, nets: Ints, color: str) -> None:
         """Paint all branches of some nets, thicker."""
-        segments = np.flatnonzero(np.isin(self._g.segment_net, nets))
-        self.paint_segments(painter, seen, segments, np.flatnonzero(np.isin(self._g.arrow_net, nets)), color)
+        g, arrows = self._g, seen.arrows if seen.near else seen.segments[:0]
+        segments = seen.segments[np.isin(g.segment_net[seen.segments], nets)]
+        self._thick(painter, seen, segments, arrows[np.isin(g.arrow_net[arrows], nets)], color)
 
     def paint_segments(self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str) -> None:
         """Paint some pieces of lines, thicker, and some arrowheads."""
-        mine = seen.segments[np.isin(seen.segments, segments)]
-        self._draw(painter, seen, seen.lines(mine), QPen(QColor(color), max(1.6, 2.0 * seen.scale)))
-        if seen.near:
-            self._arrows(painter, seen, arrows[seen.only_nets(self._g.arrow_net[arrows])], color)
+        near = np.intersect1d(seen.arrows, arrows) if seen.near else arrows[:0]
+        self._thick(painter, seen, np.intersect1d(seen.segments, segments), near, color)
+
+    def _thick(self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str) -> None:
+        self._draw(painter, seen, seen.lines(segments), QPen(QColor(color), max(1.6, 2.0 * seen.scale)))
+        self._arrows(painter, seen, arrows, color)
 
     def _dashed(self, painter: QPainter, seen: Visible, segments: Ints, color: str, width: float) -> None:
         if len(segments):
@@ -84,18 +87,9 @@ class LinePainter:
         return path
 
     def _arrows(self, painter: QPainter, seen: Visible, which: Ints, color: str) -> None:
-        tips = self._g.arrows[which]
-        x0, y0, x1, y1 = seen.area
-        reach = 20 / seen.scale
-        tips = tips[
-            (tips[:, 0] > x0 - reach)
-            & (tips[:, 0] < x1 + reach)
-            & (tips[:, 1] > y0 - reach)
-            & (tips[:, 1] < y1 + reach)
-        ]
-        if not len(tips):
+        if not len(which):
             return
-        x, y = seen.points(tips)
+        x, y = seen.points(self._g.arrows[which])
         half, high = ARROW_WIDTH * min(seen.scale, 1.5), ARROW_HEIGHT * min(seen.scale, 1.5)
         ends = [(-half, -high), (half, -high)] if not self._g.horizontal else [(-high, -half), (-high, half)]
         path = QPainterPath()

@@ -31,7 +31,6 @@ SMALL_DROP = 0.7  # px that smaller text stands lower, so that it shares the bas
 NOTE_COLOR = GLYPH_COLOR = "#e9edf4"  # on headers, which are dark in both themes
 NOTE_ROOM = 4.0  # px between a title and the note behind it, at least
 VEIL = 205  # of 255: how much what is not lit is covered
-LABEL_REACH = 200.0  # px of the scene that a label reaches to the right
 LABEL_ROOM = 400.0  # px of the scene that a label may take
 INFERRED = (TextStyle.LABEL_INFERRED, TextStyle.LABEL_BOUND_INFERRED)
 
@@ -173,7 +172,7 @@ class FramePainter:
 
     def _row_texts(self, painter: QPainter, seen: Visible, colors: CanvasColors) -> None:
         g = self._g
-        rows = np.flatnonzero(seen.sees(g.rows.box))
+        rows = g.rows_of(seen.boxes)
         box = g.rows.box[rows]
         left, middle = g.x0[box] + PADDING, g.y0[box] + g.rows.middle[rows]
         room = g.x1[box] - left - PADDING / 2
@@ -184,10 +183,7 @@ class FramePainter:
 
     def _label_texts(self, painter: QPainter, seen: Visible, colors: CanvasColors) -> None:
         g = self._g
-        x0, y0, x1, y1 = seen.area
-        x, y = g.labels[:, 0], g.labels[:, 1]
-        near = (x < x1) & (x > x0 - LABEL_REACH) & (y > y0 - 10) & (y < y1 + 10) & seen.only_nets(g.label_net)
-        shown = np.flatnonzero(near)
+        shown = seen.labels
         texts, styles = self._labels.look_up(shown)
         for number, style in enumerate(STYLES):
             mine = styles == number

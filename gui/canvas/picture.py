@@ -110,8 +110,9 @@ class GraphPicture(Viewport):
 
     def set_netron(self, on: bool) -> None:
         """Take Netron's colours of operators, and leave out the signs of their categories."""
-        self._netron = on
-        self._recolor()
+        if on != self._netron:
+            self._netron = on
+            self._recolor()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
@@ -203,7 +204,7 @@ class GraphPicture(Viewport):
         found = []
         for constant in constants:
             for box in self._scene.readers.get(id(constant), []):
-                first = int(np.searchsorted(self._geometry.rows.box, box))
+                first = int(self._geometry.rows.first[box])
                 found += [first + i for i, row in enumerate(self._scene.boxes[box].rows) if row.item is constant]
         return np.array(found, np.int64)
 

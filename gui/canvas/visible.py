@@ -18,6 +18,8 @@ MANY_SEGMENTS = 1500
 MANY_PIXELS = 2e5  # more px of visible lines across are drawn without antialiasing
 FAST_BOXES = 150  # up to here a moving frame is as good as a still one
 FAST_SEGMENTS = 400
+ARROW_REACH = 20.0  # px of the widget
+LABEL_REACH, LABEL_RISE = 200.0, 10.0  # px of the scene that a label reaches to the right, and up and down
 OVERHANG = 24.0  # px that outlines and arrowheads reach out of their box
 
 
@@ -70,9 +72,9 @@ class Visible:
         calm = exact or fast or not moving
         self.detailed = exact or (self.scale >= NEAR and few)
         self.near = exact or (self.detailed and calm)
-        across = float((g.right[segments] - g.left[segments]).sum()) * self.scale
-        light = len(segments) <= 2 * MANY_SEGMENTS and across <= MANY_PIXELS
-        self.smooth = exact or (self.scale >= SMOOTH and calm and light)
+        self.smooth = exact or (self.scale >= SMOOTH and calm and len(segments) <= 2 * MANY_SEGMENTS)
+        if self.smooth and not exact:
+            self.smooth = float((g.right[segments] - g.left[segments]).sum()) * self.scale <= MANY_PIXELS
         self.curved = exact or (self.smooth and len(segments) <= MANY_SEGMENTS)
         self.far = self.scale < FAR and not exact
         self.titled = exact or self.scale >= TITLES
@@ -83,10 +85,24 @@ class Visible:
         """Whether this is only what `only` allows."""
         return self._only is not None
 
-    def only_nets(self, nets: Ints) -> Bools:
-        """Which of some nets `only` allows."""
-        allowed: Bools = np.ones(len(nets), bool) if self._only is None else self._only[1][nets]
-        return allowed
+    @property
+    def arrows(self) -> Ints:
+        """The arrowheads in sight, of nets that `only` allows."""
+        x0, y0, x1, y1 = self.area
+        reach = ARROW_REACH / self.scale
+        arrows = self.geometry.arrows_within(x0 - reach, y0 - reach, x1 + reach, y1 + reach)
+        return self._allowed(arrows, self.geometry.arrow_net)
+
+    @property
+    def labels(self) -> Ints:
+        """The labels in sight, of nets that `only` allows."""
+        x0, y0, x1, y1 = self.area
+        return self._allowed(
+            self.geometry.labels_within(x0 - LABEL_REACH, y0 - LABEL_RISE, x1, y1 + LABEL_RISE), self.geometry.label_net
+        )
+
+    def _allowed(self, found: Ints, net: Ints) -> Ints:
+        return found if self._only is None else found[self._only[1][net[found]]]
 
     def sees(self, boxes: Ints) -> Bools:
         return self._seen[boxes]

@@ -114,6 +114,7 @@ class Breadcrumb(QWidget):
         self._layout.setSpacing(2)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._places: list[tuple[str, object]] = []
+        self._buttons: list[QToolButton] = []
 
     def set_places(self, places: Sequence[tuple[str, object]]) -> None:
         """Show (text, object) pairs."""
@@ -131,25 +132,30 @@ class Breadcrumb(QWidget):
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
-        room = max(80, self.width() // max(len(self._places), 1) - 16)
+        self._buttons = []
         for place, (text, target) in enumerate(self._places):
             if place:
                 arrow = QLabel("›")
                 arrow.setProperty("role", "muted")
                 self._layout.addWidget(arrow)
             button = QToolButton(toolTip=plain_tip(text))
-            shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, room)
-            button.setText(shown.replace("&", "&&"))
             button.setProperty("flat", "true")
             button.setProperty("current", "true" if place + 1 == len(self._places) else "false")
             button.clicked.connect(lambda _checked=False, target=target: self.clicked.emit(target))
             self._layout.addWidget(button)
+            self._buttons.append(button)
         self._layout.addStretch(1)
+        self._elide()
+
+    def _elide(self) -> None:
+        room = max(80, self.width() // max(len(self._places), 1) - 16)
+        for button, (text, _) in zip(self._buttons, self._places, strict=True):
+            shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, room)
+            button.setText(shown.replace("&", "&&"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self._fill()
+        self._elide()
 
     def minimumSizeHint(self) -> QSize:
         return QSize(60, super().minimumSizeHint().height())
