@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
 
 from engine.errors import RunCancelled
+from gui.right_of_way import stand_back
 
 REPORTS_PER_SECOND = 30
 
@@ -39,7 +40,12 @@ class Task:
         self._cancelled.set()
 
     def cancelled(self) -> bool:
-        """Whether the function should stop; cheap enough to ask between any two steps."""
+        """Whether the function should stop; cheap enough to ask between any two steps.
+
+        Who asks stands back while a frame is painted: asked often, it keeps the window moving.
+        """
+        if not self._cancelled.is_set():
+            stand_back()
         return self._cancelled.is_set()
 
     def check(self) -> None:

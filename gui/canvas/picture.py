@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from engine.graph.ir import Node
 from engine.session import ProviderEdge
 from engine.shapes.bind import Binder
+from gui import right_of_way
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, make_coloring
 from gui.canvas.copies import CopyMarks, copies_text
@@ -240,6 +241,10 @@ class GraphPicture(Viewport):
     # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        with right_of_way.first():
+            self._paint()
+
+    def _paint(self) -> None:
         painter = QPainter(self)
         if self._painter is None or self._coloring is None:
             painter.fillRect(self.rect(), QColor(self._colors.background))
