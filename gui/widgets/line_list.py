@@ -37,7 +37,7 @@ from gui.models.lines import Line, LineKind
 from gui.models.table import ITEM_ROLE, PLAIN
 from gui.theme import Theme, on_theme, theme_manager, ui_font
 from gui.widgets.nothing import paint_nothing
-from gui.widgets.table_view import font_of
+from gui.widgets.texts import font_of
 from gui.widgets.tips import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex

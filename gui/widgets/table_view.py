@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
     QHeaderView,
     QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTableView,
     QToolTip,
     QWidget,
@@ -22,115 +19,11 @@ from PySide6.QtWidgets import (
 
 from engine.writing import replacing
 from gui.errors import explain_unwritten
-from gui.models.table import ITEM_ROLE, Style, TableModel, csv_text, tsv_text
-from gui.theme import Theme, mono_font, on_theme, theme_manager, ui_font
+from gui.models.table import ITEM_ROLE, TableModel, csv_text, tsv_text
+from gui.theme import Theme, on_theme, ui_font
+from gui.widgets.cells import PAD, SQUARE_ROOM, CellPainter
 from gui.widgets.columns import ColumnChooser
 from gui.widgets.nothing import paint_nothing
-
-_PAD = 6
-_SQUARE = 8
-_MOST_SHORTENED = 5_000  # texts that are kept
-_LONGEST = 1_000  # characters that are looked at: no cell is so wide
-_MIDDLE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
-_LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft | _MIDDLE, Qt.AlignmentFlag.AlignRight | _MIDDLE
-
-
-def font_of(style: Style) -> QFont:
-    """The font that a cell's style asks for."""
-    font = mono_font() if style.mono else ui_font()
-    font.setItalic(style.italic)
-    font.setBold(style.bold)
-    return font
-
-
-class CellDelegate(QStyledItemDelegate):
-    """Paints a cell of a `TableModel`: text, a colour square before it, a bar in its left part.
-
-    Names that are too long lose their middle, sentences their end. Cells are painted a hundred at a time at every
-    change of the selection, so that it asks the model's columns and not Qt's roles (a third of the time), and keeps
-    what takes long: fonts by their style, and shortened texts.
-    """
-
-    def __init__(self, model: TableModel, parent: QObject) -> None:
-        super().__init__(parent)
-        self._model = model
-        self._theme = theme_manager().theme
-        self._looks: dict[Style, tuple[QFont, QFontMetrics, QColor]] = {}
-        self._shortened: dict[tuple[str, Style, int], str] = {}
-        self._line, self._selection = QColor(), QColor()
-        self.set_theme(self._theme)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme, and the fonts as they are now."""
-        self._theme = theme
-        self._looks.clear()
-        self._shortened.clear()
-        self._line, self._selection = theme.color("line"), theme.color("selection")
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
-        column, row = self._model.columns[index.column()], self._model.shown[index.row()]
-        rect = option.rect
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, self._selection)
-        painter.setPen(self._line)
-        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-        rect.adjust(_PAD, 0, -_PAD, -1)
-        if column.square is not None:
-            rect = self._square(painter, rect, column.square(row))
-        text, style = column.text(row), column.style_of(row)
-        font, metrics, color = self._look(style)
-        if column.bar is not None:
-            self._bar(painter, rect, column.bar(row), metrics.horizontalAdvance(text), self._theme)
-        if text:
-            painter.setFont(font)
-            painter.setPen(color)
-            painter.drawText(rect, _RIGHT if column.right else _LEFT, self._fit(text, style, metrics, rect.width()))
-
-    def _look(self, style: Style) -> tuple[QFont, QFontMetrics, QColor]:
-        look = self._looks.get(style)
-        if look is None:
-            font = font_of(style)
-            look = self._looks[style] = font, QFontMetrics(font), self._theme.color(style.role)
-        return look
-
-    def _fit(self, text: str, style: Style, metrics: QFontMetrics, width: int) -> str:
-        """The text, shortened to a width."""
-        key = text, style, width
-        shown = self._shortened.get(key)
-        if shown is None:
-            if len(self._shortened) > _MOST_SHORTENED:
-                self._shortened.clear()
-            mode = Qt.TextElideMode.ElideRight if " " in text else Qt.TextElideMode.ElideMiddle
-            shown = self._shortened[key] = metrics.elidedText(text[:_LONGEST], mode, width)
-        return shown
-
-    @staticmethod
-    def _square(painter: QPainter, rect: QRect, color: QColor | None) -> QRect:
-        if color is None:
-            return rect
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(color)
-        top = rect.center().y() - _SQUARE / 2 + 0.5
-        painter.drawRoundedRect(QRectF(rect.left(), top, _SQUARE, _SQUARE), 2, 2)
-        return rect.adjusted(_SQUARE + 7, 0, 0, 0)
-
-    @staticmethod
-    def _bar(painter: QPainter, rect: QRect, length: float, text_width: int, theme: Theme) -> None:
-        room = rect.width() - text_width - 8
-        if room >= 6 and length > 0:
-            color = theme.color("accent")
-            color.setAlphaF(0.75)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(color)
-            painter.drawRoundedRect(QRectF(rect.left(), rect.center().y() - 2.5, max(1.0, room * length), 6), 1.5, 1.5)
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # type: ignore[override]
-        column, row = self._model.columns[index.column()], self._model.shown[index.row()]
-        _font, metrics, _color = self._look(column.style_of(row))
-        square = _SQUARE + 7 if column.square is not None and column.square(row) is not None else 0
-        return QSize(metrics.horizontalAdvance(column.text(row)[:_LONGEST]) + 2 * _PAD + square, metrics.height())
 
 
 class TableView(QTableView):
@@ -151,8 +44,7 @@ class TableView(QTableView):
         self.nothing: Callable[[], str] = str  # what to say where there is no row
         self.setModel(model)
         self.setAccessibleName(name)
-        self._delegate = CellDelegate(model, self)
-        self.setItemDelegate(self._delegate)
+        self._cells = CellPainter(self, model)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -190,7 +82,7 @@ class TableView(QTableView):
         unit = self.fontMetrics().averageCharWidth()
         header = self.horizontalHeader()
         for column, width in enumerate(widths):
-            header.resizeSection(column, width * unit + 2 * _PAD)
+            header.resizeSection(column, width * unit + 2 * PAD)
         if stretch is not None:
             header.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
 
@@ -198,14 +90,20 @@ class TableView(QTableView):
         """Fit a column to its widest text and the square before it, between so many average characters."""
         metrics = self.fontMetrics()
         unit = metrics.averageCharWidth()
-        widest = max(map(metrics.horizontalAdvance, set(texts)), default=0) + _SQUARE + 8
-        self.horizontalHeader().resizeSection(column, max(least * unit, min(widest, most * unit)) + 2 * _PAD)
+        widest = max(map(metrics.horizontalAdvance, set(texts)), default=0) + SQUARE_ROOM + 1
+        self.horizontalHeader().resizeSection(column, max(least * unit, min(widest, most * unit)) + 2 * PAD)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The rows; where there are none, why."""
-        super().paintEvent(event)
+        painter = QPainter(self.viewport())
+        self._cells.paint(painter, event.rect())
+        painter.end()
         if not self._table.shown:
             paint_nothing(self.viewport(), self.nothing())
+
+    def sizeHintForColumn(self, column: int) -> int:
+        """What a double click beside a title fits a column to."""
+        return self._cells.width_of(column)
 
     def show_row(self, row: object | None) -> None:
         """Make a row current and visible without reporting it as picked; None clears the selection."""
@@ -335,5 +233,5 @@ class TableView(QTableView):
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
         QToolTip.setFont(ui_font(0.95))
-        self._delegate.set_theme(theme)
+        self._cells.set_theme(theme)
         self.viewport().update()
