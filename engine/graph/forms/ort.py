@@ -56,8 +56,8 @@ class _Reading:
         if table is None or graph is None:
             raise FlatbufferError("it holds no graph")
         model = ModelProto(
-            ir_version=table.number(0, _INT64), producer_name=_utf8(table.text(2)),
-            producer_version=_utf8(table.text(3)), domain=_utf8(table.text(4)), model_version=_known(table.number(5, _INT64)),
+            ir_version=table.number(0, _INT64), model_version=_known(table.number(5, _INT64)),
+            producer_name=_utf8(table.text(2)), producer_version=_utf8(table.text(3)), domain=_utf8(table.text(4)),
             doc_string=_utf8(table.text(6)), metadata_props=map(_entry, table.tables(9)),
         )  # fmt: skip
         for opset in table.tables(1):
