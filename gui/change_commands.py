@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QFileDialog
+
+from engine.providers.ort.optimised import export_optimised
 from gui.command import Command, has_model
+from gui.errors import explain_unwritten
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
@@ -19,6 +25,25 @@ def compare_dialog(window: MainWindow) -> None:
     path = window.ask_for_model("Compare with a model")
     if path:
         window.document.differ.compare_with(path)
+
+
+def optimised_dialog(window: MainWindow) -> None:
+    """Ask for a file, have ONNX Runtime write there what it makes of the model, and show it beside what it was."""
+    document = window.document
+    model, source = document.model, document.path
+    suggested = Path(window.settings.folder) / f"{Path(source or 'model').stem}.onnxruntime.onnx"
+    title = "Save ONNX Runtime's graph"
+    path, _ = QFileDialog.getSaveFileName(window, title, str(suggested), "ONNX model (*.onnx)")
+    if model is None or source is None or not path:
+        return
+
+    def done(_written: object) -> None:
+        window.comparison_wanted.emit(path, source)
+
+    def failed(error: Exception) -> None:
+        document.failed.emit("Could not save ONNX Runtime's graph", explain_unwritten(error, path))
+
+    document.start("ONNX Runtime optimises the model", lambda _task: export_optimised(model, path), done, failed)
 
 
 def show(window: MainWindow) -> None:
@@ -57,6 +82,8 @@ def show_other(window: MainWindow, beside: bool = False) -> None:
 
 COMPARE_COMMANDS = (
     Command("compare_with", "File", "Compare &With…", compare_dialog, ["Ctrl+D"], has_model),
+    Command("optimised", "File", "Save ONNX R&untime's Graph…", optimised_dialog, ["Ctrl+Alt+O"],
+            lambda w: has_model(w) and find_spec("onnxruntime") is not None),
     Command("side_by_side", "File", "Show Both Side by Side", lambda w: show_other(w, beside=True), ["Ctrl+Alt+D"],
             _is_compared),
     Command("end_comparison", "File", "End Comparison", lambda w: w.document.differ.end(), enabled=_is_compared),

@@ -50,9 +50,12 @@ FILTER = "ONNX models (*.onnx *.ort *.onnxtxt);;All files (*)"
 
 
 class MainWindow(QMainWindow):
-    """One model's window. `window_wanted(path)` asks for another one; `closed()` says that this one is gone."""
+    """One model's window. `window_wanted(path)` asks for another one, `comparison_wanted(path, other)` for one whose
+    model is compared with another file; `closed()` says that this one is gone.
+    """
 
     window_wanted = Signal(str)
+    comparison_wanted = Signal(str, str)
     closed = Signal()
 
     # What the tables of commands reach for. Types of attributes and of decorated methods are otherwise inferred, and

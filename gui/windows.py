@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
@@ -28,6 +29,7 @@ class Windows(QObject):
         """Open a window, with the model at `path` if one is given."""
         window = MainWindow(self._settings)
         window.window_wanted.connect(self.new_window)
+        window.comparison_wanted.connect(self._compare)
         window.closed.connect(self._window_closed)
         window.document.differ.other_wanted.connect(self._show_other)
         window.document.bookmarks.saved.connect(self._share_bookmarks)
@@ -47,6 +49,13 @@ class Windows(QObject):
             empty.document.open(path)
         else:
             self.new_window(path)
+
+    @Slot(str, str)
+    def _compare(self, path: str, other: str) -> None:
+        """Open a window on a file, compared with another one."""
+        document = self.new_window(path).document
+        compare = partial(document.differ.compare_with, other)
+        document.model_changed.connect(compare, Qt.ConnectionType.SingleShotConnection)
 
     @Slot(object, bool)
     def _show_other(self, item: Node | Tensor | None, beside: bool) -> None:

@@ -30,7 +30,8 @@ class Matcher:
     """Pairs the nodes of two graphs; `pairs` maps those of the first, `how` says for each what decided.
 
     Evidence, in this order: equal in all that lies around; the same telling name; equal in all that lies before, or
-    behind; neighbours of what is paired; equal nearby; lastly the same name or place with another operator.
+    behind; neighbours of what is paired; equal nearby; lastly the same name with an operator that was made of the other
+    one (FusedConv of Conv), or the same telling name or place with another operator.
     """
 
     def __init__(self, before: Graph, after: Graph) -> None:
@@ -55,7 +56,8 @@ class Matcher:
             for steps in STEPS:
                 self._by_structure(lambda hashes, strong, steps=steps: hashes.near(strong, steps), strong)  # type: ignore[misc]
                 self._spread()
-        self._by_name(trusted, telling=True, same_operator=False)
+        self._by_name(trusted, telling=False, alike=_are_kin)
+        self._by_name(trusted, telling=True, alike=lambda _node, _twin: True)
         self._fresh.extend(self.pairs)
         self._spread(same_operator=False)
 
@@ -103,7 +105,8 @@ class Matcher:
         named = [(a, b) for a, b in self.pairs.items() if a.stored_name and b.stored_name]
         return 2 * sum(a.stored_name == b.stored_name for a, b in named) >= len(named)
 
-    def _by_name(self, trusted: bool, telling: bool, same_operator: bool = True) -> None:
+    def _by_name(self, trusted: bool, telling: bool, alike: Callable[[Node, Node], bool] | None = None) -> None:
+        """Pair nodes of one name whose operators are `alike`; by default, the same."""
         if not trusted:
             return
         by_name = {node.name: node for node in self.added if node.stored_name == node.name}
@@ -111,7 +114,7 @@ class Matcher:
             twin = by_name.get(node.name) if node.stored_name == node.name else None
             if twin is None or (telling and not _is_telling(node)):
                 continue
-            if not same_operator or (twin.op_type, twin.domain) == (node.op_type, node.domain):
+            if (alike or _same_operator)(node, twin):
                 self._pair(node, twin, "name")
 
     # From neighbour to neighbour
@@ -179,6 +182,15 @@ def _neighbours(first: Node, second: Node) -> Iterator[tuple[list[Node], list[No
 
 def _readers(tensor: Tensor, slot: int, graph: Graph) -> list[Node]:
     return [node for node, at in tensor.consumers if at == slot and node.graph is graph]
+
+
+def _same_operator(first: Node, second: Node) -> bool:
+    return (first.op_type, first.domain) == (second.op_type, second.domain)
+
+
+def _are_kin(first: Node, second: Node) -> bool:
+    """Whether the name of one operator holds that of the other, as names of fused operators do."""
+    return first.op_type in second.op_type or second.op_type in first.op_type
 
 
 def _is_telling(node: Node) -> bool:

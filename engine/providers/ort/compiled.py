@@ -18,9 +18,7 @@ from engine.graph.ir import Model, Tensor
 from engine.kernels.parallel import workers
 from engine.kernels.registry import Value
 from engine.providers.groups import Group, is_constant_node
-from engine.providers.ort.support import ENDING
-
-_ERRORS_ONLY = 3
+from engine.providers.ort.support import ENDING, ERRORS_ONLY, first_line
 
 
 def compile_group(
@@ -45,7 +43,7 @@ def compile_group(
     except EngineError as error:
         raise DeviceError(f"the nodes cannot be handed to ONNX Runtime: {error}") from error
     except Exception as error:  # it raises classes of its own, derived from RuntimeError and Exception
-        raise DeviceError(f"ONNX Runtime refuses the nodes: {_words(error)}") from error
+        raise DeviceError(f"ONNX Runtime refuses the nodes: {first_line(error)}") from error
     wanted = [tensor.name for tensor in outputs]
     given = [tensor.name for tensor in group.inputs]
 
@@ -54,7 +52,7 @@ def compile_group(
         try:
             return list(session.run(wanted, feeds))
         except Exception as error:
-            raise DeviceError(f"ONNX Runtime: {_words(error)}") from error
+            raise DeviceError(f"ONNX Runtime: {first_line(error)}") from error
 
     return call
 
@@ -91,7 +89,7 @@ def _session(path: Path, execution_provider: str, level: str) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = workers()  # as many as the CPU's side has
-    options.log_severity_level = _ERRORS_ONLY
+    options.log_severity_level = ERRORS_ONLY
     options.add_session_config_entry("session.force_spinning_stop", "1")
     options.add_session_config_entry("session.x64quantprecision", "1")  # weights to uint8, where it would saturate
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
@@ -101,9 +99,3 @@ def _session(path: Path, execution_provider: str, level: str) -> Any:
 
 def _handed(value: Value) -> Value:
     return np.ascontiguousarray(value).reshape(value.shape) if isinstance(value, np.ndarray) else value
-
-
-def _words(error: Exception) -> str:
-    """The first line of an error, without ONNX Runtime's codes before it."""
-    text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return text.removeprefix("[ONNXRuntimeError] : ")

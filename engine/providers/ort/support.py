@@ -14,6 +14,7 @@ from engine.graph.types import OptionalType
 from engine.providers.groups import is_constant_node, with_subgraphs
 
 ENDING = "ExecutionProvider"
+ERRORS_ONLY = 3  # severity of what ONNX Runtime logs
 _CPU = "CPU" + ENDING
 _OPEN_END = 2**31 - 1
 _NOT_LOCAL = {"AzureExecutionProvider"}  # sends data to a service
@@ -105,3 +106,9 @@ def _means(type_: str, dtype: str) -> bool:
     """
     names = (dtype, "float32") if dtype == "float16" else (dtype,)
     return any(f"({_NAMES.get(name, name)})" in type_ for name in names)
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error, without ONNX Runtime's codes before it."""
+    text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return text.removeprefix("[ONNXRuntimeError] : ")
