@@ -101,6 +101,9 @@ CATALOGUE: dict[str, Rule] = {
     "bare-graph": Rule(
         _W, "The file holds a graph without a model around it",
         "Wrap the graph in a ModelProto with its opset imports; here the newest opset is assumed."),
+    "bare-tensor": Rule(
+        _I, "The file holds a single tensor",
+        "Nothing must be done; to feed it to a model, give it to `oinfer run --inputs` or to the Run pane."),
     "opened-beside": Rule(
         _I, "The file holds the weights of a model beside it", "Nothing must be done: that model was opened."),
     "ort-format": Rule(

@@ -166,10 +166,10 @@ def as_json(
 
 
 def placement_text(session: Session) -> str:
-    """Who took how many of the nodes: ``CUDA 11/12, CPU 1/12``."""
+    """Who took how many of the nodes: ``CUDA 11/12, CPU 1/12``; ``none`` of no nodes."""
     counts = placement_counts(session.placements.values())
     total = sum(counts.values())
-    return ", ".join(f"{name} {count}/{total}" for name, count in counts.items())
+    return ", ".join(f"{name} {count}/{total}" for name, count in counts.items()) or "none"
 
 
 def print_changes(session: Session) -> None:

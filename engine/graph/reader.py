@@ -12,8 +12,8 @@ from engine.errors import DataError, ModelFormatError
 from engine.graph.faults import find_fault
 from engine.graph.forms.archives import GZIP, ZIP, unpack_gzip, unpack_zip
 from engine.graph.forms.beside import model_beside
-from engine.graph.forms.foreign import foreign_file, foreign_message, head_of
-from engine.graph.forms.graphs import parse_bare_graph
+from engine.graph.forms.foreign import foreign_file, foreign_message, head_of, is_tensor
+from engine.graph.forms.graphs import parse_bare_graph, parse_bare_tensor
 from engine.graph.forms.ort import MAGIC as ORT_MAGIC
 from engine.graph.forms.ort import parse_ort
 from engine.graph.forms.texts import looks_like_text, parse_text
@@ -126,18 +126,26 @@ def _parse_binary(storage: Storage, name: str) -> ModelFile:
     lifted, findings = _scan(storage, name)
     keys = {key for key, _ in lifted.fields}
     if GRAPH not in keys:
-        bare = parse_bare_graph(storage)
-        if bare is None:
-            what = foreign_message(keys)
-            raise ModelFormatError(f"{name} is {what or 'not an ONNX model: it holds no graph'}", 0)
-        proto, payloads, finding = bare
-        return ModelFile(proto, payloads, [*findings, finding])
+        return _parse_bare(storage, name, keys, findings)
     proto = onnx.ModelProto()
     try:
         proto.ParseFromString(lifted.slim)
     except DecodeError as error:
         raise _refusal(storage, name) from error
     return ModelFile(proto, lifted.payloads, findings + _several_graphs(lifted))
+
+
+def _parse_bare(storage: Storage, name: str, keys: set[int], findings: list[Diagnostic]) -> ModelFile:
+    """What has no model around it."""
+    graph = parse_bare_graph(storage)
+    if graph is not None:
+        proto, payloads, finding = graph
+        return ModelFile(proto, payloads, [*findings, finding])
+    tensor = parse_bare_tensor(storage) if is_tensor(keys) else None
+    if tensor is not None:
+        return ModelFile(tensor[0], Marks(), [*findings, tensor[1]])
+    what = foreign_message(keys)
+    raise ModelFormatError(f"{name} is {what or 'not an ONNX model: it holds no graph'}", 0)
 
 
 def _scan(storage: Storage, name: str) -> tuple[LiftedModel, list[Diagnostic]]:

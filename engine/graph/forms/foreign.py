@@ -62,7 +62,7 @@ def foreign_file(head: bytes, size: int) -> str:
 def foreign_message(keys: AbstractSet[int]) -> str:
     """What a protobuf message without a model's graph is, by the keys of its fields; empty if they say nothing."""
     numbers = {key >> 3 for key in keys}
-    if 2 << 3 | VARINT in keys and numbers & {RAW_DATA, 6, *TYPED_DATA}:
+    if is_tensor(keys):
         return "a single tensor (TensorProto), as in test data, not a model: give it to `oinfer run --inputs`"
     if 100 << 3 | LENGTH in keys and 1 << 3 | LENGTH in keys:
         return f"a Caffe model: {_EXPORT}"
@@ -71,6 +71,11 @@ def foreign_message(keys: AbstractSet[int]) -> str:
     if keys == {1 << 3 | VARINT, 2 << 3 | LENGTH}:
         return f"perhaps a TensorFlow SavedModel: {_EXPORT} (tf2onnx)"
     return ""
+
+
+def is_tensor(keys: AbstractSet[int]) -> bool:
+    """Whether the fields of a message are those of a TensorProto with values."""
+    return 2 << 3 | VARINT in keys and bool({key >> 3 for key in keys} & {RAW_DATA, 6, *TYPED_DATA})
 
 
 def head_of(storage: Storage) -> bytes:

@@ -96,7 +96,8 @@ def _total_lines(model: Model, index: ModelIndex) -> Iterator[Line]:
     yield heading("Totals")
     inner = index.node_count - len(model.graph.nodes)
     yield pair("nodes", f"{index.node_count:,}" + (f", {inner:,} of them in subgraphs" if inner else ""))
-    yield pair("parameters", f"{count_text(index.parameters)} ({index.parameters:,})",
+    short, exact = count_text(index.parameters), f"{index.parameters:,}"
+    yield pair("parameters", exact if short == exact else f"{short} ({exact})",
                tip="Elements of floating-point constants and of those stored in 8 bits or less")  # fmt: skip
     yield pair("stored data", bytes_text(index.nbytes))
 

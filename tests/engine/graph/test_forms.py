@@ -93,6 +93,25 @@ def test_a_bare_graph_opens_with_a_warning(tmp_path: Path) -> None:
     assert [d.code for d in model.diagnostics] == ["bare-graph"]
 
 
+def test_a_bare_tensor_opens_as_a_constant(tmp_path: Path) -> None:
+    path = tmp_path / "input_0.pb"
+    path.write_bytes(numpy_helper.from_array(WEIGHT).SerializeToString())
+    model = load(path)
+    (output,) = model.graph.outputs
+    assert (output.name, str(output.stored_type)) == ("tensor", "float32[40, 40]")
+    assert output.data is not None
+    np.testing.assert_array_equal(output.data.array(), WEIGHT)
+    assert [d.code for d in model.diagnostics] == ["bare-tensor"]
+
+
+@pytest.mark.parametrize("content", [b"\x10\x01\x4a\xff", b"\x10\x63\x4a\x00"], ids=["cut short", "of no type"])
+def test_what_only_looks_like_a_tensor_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "input_0.pb"
+    path.write_bytes(content)
+    with pytest.raises(ModelFormatError, match=r"tensor|damaged"):
+        load(path)
+
+
 class TestDataFile:
     def save(self, folder: Path, name: str, location: str) -> Path:
         onnx.save(sample(), folder / name, save_as_external_data=True, location=location, size_threshold=0)
@@ -118,10 +137,6 @@ class TestDataFile:
         onnx.save(sample(), tmp_path / "other.onnx")
         with pytest.raises(ModelFormatError, match="not an ONNX model"):
             load(tmp_path / "w.bin")
-
-
-def tensor_file() -> bytes:
-    return numpy_helper.from_array(WEIGHT, "t").SerializeToString()
 
 
 def safetensors() -> bytes:
@@ -154,7 +169,6 @@ FOREIGN = {
     "GGUF": (b"GGUF\x03\0\0\0", "llama"),
     "npy": (b"\x93NUMPY\x01\0", "NumPy array"),
     "tar": (b"a" + bytes(256) + b"ustar\0" + bytes(300), "tar archive"),
-    "tensor": (tensor_file(), "single tensor"),
     "JSON of something else": (b'{"model_type": "bert"}', "JSON, but not of an ONNX model.*model_type"),
     "UTF-16": ("ir_version: 8".encode("utf-16"), "UTF-16"),
     "Caffe network": (b'name: "net"\nlayer {\n  name: "data"\n}\n', "Caffe"),

@@ -116,7 +116,7 @@ def test_a_storage_read_in_pieces_gives_the_same(size: int, monkeypatch: pytest.
     whole = lifted(data)
     monkeypatch.setattr("engine.graph.wire._FIRST_WINDOW", max(size, 20))
     pieces = lifted(data)
-    assert [p.place.offset for p in pieces._payloads] == [p.place.offset for p in whole._payloads]
+    assert [p.place.offset for p in pieces.payloads] == [p.place.offset for p in whole.payloads]
     assert len(pieces.slim) == len(whole.slim)
 
 
