@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -174,12 +173,8 @@ def placement_text(session: Session) -> str:
 
 def print_changes(session: Session) -> None:
     """In the fast mode what was done to the graph, counted by pass."""
-    if session.optimized is None:
-        return
-    counts = Counter(change.pass_name for change in session.optimized.changes)
-    done = ", ".join(f"{name} {count}" for name, count in counts.items())
-    before, after = (sum(1 for _ in model.nodes()) for model in (session.model, session.optimized.model))
-    print(f"  made over for speed: {before} nodes became {after} ({done or 'nothing to do'})")
+    if session.optimized is not None:
+        print(f"  {session.optimized.words}")
 
 
 def print_refusals(session: Session) -> None:

@@ -38,7 +38,8 @@ class Side:
     setup_ms: making the session.
     runs_ms: the timed runs; `warmup_ms` those before them, the cold one first.
     copy_ms: of each timed run, what copies between devices took.
-    node_seconds: each node's time in each timed run; of a group that runs as one all of it under its last node.
+    node_seconds: each node's time in each timed run; of a group that runs as one all of it under its last node, and in
+        the fast mode of nodes made one all of it under the first.
     first_copies: of the first run, which brings the weights to their devices.
     copies: of the last timed run.
     result: the last run's; its `values` are there if the side was traced.
@@ -191,7 +192,7 @@ def measure(
     for side, turn in (_in_blocks if in_blocks else _in_turns)(mixed, cpu_only, warmup + repeat):
         side.time(given, watch, timings[id(side)] if turn >= warmup else None)
     for side in (mixed, cpu_only):
-        side.node_seconds = timings[id(side)].seconds
+        side.node_seconds = side.session.by_users_nodes(timings[id(side)].seconds)
     return in_blocks
 
 

@@ -1,6 +1,7 @@
 """All passes over a copy of a model."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
@@ -37,12 +38,22 @@ class Optimized:
     origins: for each node of the copy the user's nodes that it stands for, first the one whose place it has.
     originals: for each tensor of the copy that has the value of one of the user's, that tensor.
     changes: what the passes did.
+    before: how many nodes the original has, subgraphs included.
     """
 
     model: Model
     origins: dict[Node, tuple[Node, ...]]
     originals: dict[Tensor, Tensor]
     changes: tuple[Change, ...]
+    before: int
+
+    @property
+    def words(self) -> str:
+        """In one line: ``made over for speed: 49 nodes became 24 (into-convolutions 25)``."""
+        counts = Counter(change.pass_name for change in self.changes)
+        done = ", ".join(f"{name} {count}" for name, count in counts.items())
+        after = sum(1 for _ in self.model.nodes())
+        return f"made over for speed: {self.before} nodes became {after} ({done or 'nothing to do'})"
 
 
 def optimize(
@@ -68,4 +79,4 @@ def optimize(
     made_over = replace(
         model, graph=work.graph, diagnostics=[], opset_imports={MICROSOFT: 1, **model.opset_imports}
     )
-    return Optimized(made_over, work.origins, originals, tuple(work.changes))
+    return Optimized(made_over, work.origins, originals, tuple(work.changes), sum(1 for _ in model.nodes()))

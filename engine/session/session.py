@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,8 @@ class Session:
 
         Parameters
         ----------
-        overrides: provider names by ``op:OPERATOR`` or ``node:NAME``, asked before the others (see `Placer.place`).
+        overrides: provider names by ``op:OPERATOR`` or ``node:NAME``, asked before the others (see `Placer.place`); in
+            the fast mode those of nodes and operators that are gone do nothing.
         observer: can stop this, which takes seconds for tens of thousands of nodes.
 
         Raises
@@ -130,7 +132,7 @@ class Session:
         self._host = host
         go_on()
         placer = Placer(chosen)
-        self.placements: dict[Node, Placement] = placer.place(graph, overrides)
+        self.placements: dict[Node, Placement] = placer.place(graph, self._still_there(overrides or {}))
         self._constants = Constants(_constants(graph))
         self._plan = Planner(
             self.placements, self._constants.values, host, lambda node: placer.kernel_of(host.name, node),
@@ -242,6 +244,30 @@ class Session:
             return found
         return {self.optimized.originals[t]: value for t, value in found.items() if t in self.optimized.originals}
 
+    def _still_there(self, overrides: Mapping[str, str]) -> dict[str, str]:
+        """The overrides without those of nodes and operators that the fast mode has made part of others."""
+        if self.optimized is None:
+            return dict(overrides)
+        before, after = (_keys(model) for model in (self.model, self.optimized.model))
+        return {key: name for key, name in overrides.items() if key in after or key not in before}
+
+    def by_users_nodes(self, seconds: Mapping[Node, list[float]]) -> dict[Node, list[float]]:
+        """Times of nodes that ran, by the user's own; in the fast mode each at the first node that it stands for."""
+        if self.optimized is None:
+            return dict(seconds)
+        found: dict[Node, list[float]] = {}
+        for node, times in seconds.items():
+            first = self.optimized.origins[node][0]
+            found[first] = [a + b for a, b in zip_longest(found.get(first, []), times, fillvalue=0.0)]
+        return found
+
+    def users_placements(self) -> dict[Node, Placement]:
+        """The placements of the user's own nodes; in the fast mode of those that something which runs stands for."""
+        if self.optimized is None:
+            return dict(self.placements)
+        origins = self.optimized.origins
+        return {node: placement for made, placement in self.placements.items() for node in origins[made]}
+
     def _tell_dims(self, error: NodeError) -> None:
         """Say what inference asks of the inputs' dims at the node that failed: often the sizes given are the cause."""
         findings = (f for f in self.model.diagnostics if f.node == error.node and f.code in _ABOUT_DIMS)
@@ -254,6 +280,12 @@ class Session:
             return self._result(context, {}, seconds, policy)
         except DeviceError:  # a lost device keeps what it held
             return RunResult({}, {}, context.statistics, context.fallbacks, seconds=seconds)
+
+
+def _keys(model: Model) -> set[str]:
+    """What overrides can name in a model."""
+    nodes = list(model.nodes())
+    return {f"node:{node.qualified_name}" for node in nodes} | {f"op:{node.qualified_op}" for node in nodes}
 
 
 def _start(provider: ExecutionProvider) -> None:

@@ -31,6 +31,7 @@ from gui.running.execution import PartialRun, execute
 from gui.running.plan import RunPlan, default_plan, recall_plan
 from gui.running.state import RunState
 from gui.running.times import placement_rows
+from gui.widgets.bars import Segments
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.export_button import ExportButton
 from gui.widgets.failure_label import FailureLabel
@@ -45,6 +46,10 @@ OUT=IN: an output becomes an input
 OUT:argmax=IN: the likeliest token becomes an input
 IN+=1: an input grows by a 1, as an attention mask does
 auto: states that are named alike"""
+
+_MODES = (("faithful", "Faithful", "The graph as stored, node by node"),
+          ("fast", "Fast", "The graph made over for speed: constants computed once, nodes made one; some tensors are "
+                           "not made then. CPU only always runs the graph as stored"))  # fmt: skip
 
 
 class RunPane(QWidget):
@@ -75,6 +80,7 @@ class RunPane(QWidget):
         self.steps = _count_box("Step that is measured: the model runs up to it, its states fed back", 1)
         self.feedback = QLineEdit(accessibleName="How states are fed back", maximumWidth=110)
         self.feedback.setToolTip(_FEEDBACK)
+        self.mode = Segments(_MODES, "Mode")
         self.per_node = QCheckBox("Compare every tensor")
         self.per_node.setToolTip("Keeps the values of both sides and finds the first node where they part")
         self.placement = PlacementButton(document)
@@ -128,6 +134,7 @@ class RunPane(QWidget):
             steps=self.steps.value(),
             feedback=self.feedback.text().strip() or "auto",
             overrides=dict(self.document.overrides),
+            mode=self.mode.current,
         )
 
     def set_plan(self, plan: RunPlan) -> None:
@@ -143,6 +150,7 @@ class RunPane(QWidget):
         self.per_node.setChecked(plan.per_node)
         self.steps.setValue(plan.steps)
         self.feedback.setText(plan.feedback)
+        self.mode.set_current(plan.mode)
         self.document.set_overrides(plan.overrides)
         self._steps_changed()
         self._providers_changed()
@@ -353,6 +361,7 @@ class RunPane(QWidget):
         for place, (text, box) in enumerate(fields):
             _add_labelled(grid, text, box, place // 2, 2 * (place % 2))
         _add_labelled(grid, "feed back", self.feedback, 2, 0, span=3)
+        _add_labelled(grid, "mode", self.mode, 3, 0, span=3)
         column = _column("Measure")
         column.addLayout(grid)
         column.addWidget(self.per_node)

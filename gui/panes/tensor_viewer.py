@@ -24,6 +24,7 @@ from gui.document import Document
 from gui.errors import explain, explain_unwritten
 from gui.jobs import LatestJob
 from gui.models.values import ValuesModel
+from gui.running.state import RunState
 from gui.schemas import input_name, output_name
 from gui.statistics import NumberStatistics
 from gui.tensor_values import Figures, Loaded, channel_axis, figures_text, image_of, load_value, number_text, save_value
@@ -152,7 +153,7 @@ class TensorPane(QWidget):
         self._job.cancel()
         value = self._value_of(tensor) if tensor is not None else None
         if value is None:
-            self._set_loaded(Loaded(note=_why_nothing(tensor)))
+            self._set_loaded(Loaded(note=_why_nothing(tensor, self._document.run)))
             return
         self.note.setText("Reading values…")
         jobs = self._document.jobs
@@ -271,9 +272,12 @@ def _muted(wrapped: bool = False) -> QLabel:
     return label
 
 
-def _why_nothing(tensor: Tensor | None) -> str:
+def _why_nothing(tensor: Tensor | None, run: RunState | None) -> str:
     if tensor is None:
         return "Select a tensor or a node to see values."
+    gone = run.made_over.why_gone(tensor) if run is not None and run.made_over is not None else ""
+    if gone:
+        return f"This tensor was not made: the run was in the fast mode ({one_line(gone)})."
     return "No value yet: the model has not been run, or the run did not keep this tensor."
 
 

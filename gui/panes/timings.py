@@ -23,7 +23,7 @@ from gui.widgets.run.plots import NodesPlot, OperatorsPlot, RunsPlot, SeriesPlot
 from gui.widgets.run.result_line import ResultLine
 
 _COLUMNS = (
-    Column("node", lambda r: r.node.qualified_name, square=lambda r: category_color(r.node)),
+    Column("node", lambda r: r.node.qualified_name, square=lambda r: category_color(r.node), tip=lambda r: _names(r)),
     Column("ms", lambda r: ms_text(r.ms), right=True, key=lambda r: r.ms, bar=lambda r: r.bar,
            heading_tip="Median of the measured runs, of the chosen providers"),
     Column("±", lambda r: ms_text(r.spread), Style("muted"), right=True, key=lambda r: r.spread,
@@ -32,7 +32,8 @@ _COLUMNS = (
            heading_tip="Median of the runs on the CPU alone, in ms"),
     Column("share", lambda r: f"{r.share:.1%}", Style("muted"), right=True, key=lambda r: r.share,
            heading_tip="Of all nodes of the main graph"),
-    Column("operator", lambda r: r.node.op_type, Style("muted"), tip=lambda r: r.node.qualified_op),
+    Column("operator", lambda r: " + ".join(n.op_type for n in r.parts or (r.node,)), Style("muted"),
+           tip=lambda r: r.operator),
     Column("provider", lambda r: r.provider, Style("muted"), heading_tip="Who ran it; on a node, why others did not",
            tip=lambda r: "\n".join(filter(None, (r.provider, r.refusals)))),
 )  # fmt: skip
@@ -45,6 +46,12 @@ _COPY_COLUMNS = (
     Column("size", lambda e: bytes_text(e.nbytes), right=True, key=lambda e: e.nbytes),
     Column("ms", lambda e: ms_text(e.seconds * 1e3), right=True, key=lambda e: e.seconds),
 )  # fmt: skip
+
+
+def _names(row: NodeTime) -> str:
+    """The node of a row, and in the fast mode those that ran as one with it."""
+    names = [node.qualified_name for node in row.parts]
+    return "\n".join(["made one for speed:", *names]) if names else row.node.qualified_name
 
 
 class NodeTimes(TablePane):

@@ -14,10 +14,11 @@ from engine.feeds import bound_dims, make_feeds
 from engine.graph.ir import Model, Node, Tensor
 from engine.graph.types import SequenceType, TensorType, Type
 from engine.providers import ExecutionProvider, provider_named
-from engine.session import Keep, Observer, RunResult, Session
+from engine.session import Keep, Observer, RunResult, Session, SessionOptions
 from engine.session.stepping import parse_feedback, run_steps
 from engine.shapes.observed import check_observed
 from gui.jobs import Task
+from gui.running.made_over import MadeOver
 from gui.running.plan import RunPlan
 from gui.running.state import RunState
 from gui.running.times import run_times
@@ -71,7 +72,7 @@ def execute(model: Model, plan: RunPlan, task: Task) -> RunState:
         feeds = _advance(model, plan, providers, feeds, observer)
         comparison = compare(
             model, feeds, providers, plan.warmup, plan.repeat, observer, plan.per_node,
-            on_run=observer.start_run, overrides=plan.overrides,
+            on_run=observer.start_run, overrides=plan.overrides, mode=plan.mode,
         )  # fmt: skip
     except NodeError as error:
         raise PartialRun(error, _trace(model, plan, providers, feeds, observer)) from error
@@ -89,12 +90,19 @@ def _advance(
         return feeds
     feedback = parse_feedback(plan.feedback, model)
     observer.word = "Step"
-    session = Session(model, providers, overrides=plan.overrides, observer=observer)
+    session = _session(model, plan, providers, observer)
     for step, (fed, _result) in enumerate(run_steps(session, feeds, plan.steps, feedback, observer, Keep.NONE)):
         observer.start_run(step + 1, plan.steps)
         feeds = fed
     observer.word = "Run"
     return feeds
+
+
+def _session(
+    model: Model, plan: RunPlan, providers: Sequence[ExecutionProvider], observer: TaskObserver
+) -> Session:
+    """The session that the chosen providers' side has in the comparison."""
+    return Session(model, providers, SessionOptions(mode=plan.mode), plan.overrides, observer)
 
 
 def _trace(
@@ -103,7 +111,7 @@ def _trace(
 ) -> RunState:
     """What a run computes before the node that fails: the timed runs keep nothing, so it runs once more."""
     try:
-        result = Session(model, providers, overrides=plan.overrides, observer=observer).run(feeds, observer, Keep.ALL)
+        result = _session(model, plan, providers, observer).run(feeds, observer, Keep.ALL)
     except NodeError as error:
         result = error.partial if isinstance(error.partial, RunResult) else RunResult()
     return RunState(
@@ -118,13 +126,15 @@ def _state(comparison: Comparison, plan: RunPlan, feeds: Mapping[str, Any]) -> R
         comparison=comparison,
         result=mixed.result,
         node_ms={node: median(seconds) * 1e3 for node, seconds in mixed.node_seconds.items()},
-        placements=dict(mixed.session.placements),
+        placements=mixed.session.users_placements(),
         values=mixed.result.values,
         observed=_observed(mixed.result.values),
         disagreement=_disagreement(comparison.nodes or []),
         dims=dict(plan.dims),
         feeds=dict(feeds),
     )
+    if mixed.session.optimized is not None:
+        state.made_over = MadeOver.of(comparison.cpu_only.session.model, mixed.session.optimized)
     state.times = run_times(state)
     return state
 

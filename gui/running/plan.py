@@ -9,6 +9,7 @@ from engine.errors import InputError
 from engine.feeds import InputSpec, default_dims, default_specs
 from engine.graph.ir import Model
 from engine.providers import all_providers, default_providers, provider_named
+from engine.session import Mode
 
 
 @dataclass(slots=True)
@@ -25,6 +26,7 @@ class RunPlan:
     steps: how often the model runs before what is measured, the measured run included, fed back as `feedback` says.
     feedback: in the text form of `parse_feedback`.
     overrides: provider names by ``op:OPERATOR`` or ``node:NAME``, as `Session` takes them.
+    mode: of the chosen providers' side, ``faithful`` or ``fast``.
     """
 
     order: list[str] = field(default_factory=lambda: provider_names())
@@ -38,6 +40,7 @@ class RunPlan:
     steps: int = 1
     feedback: str = "auto"
     overrides: dict[str, str] = field(default_factory=dict)
+    mode: str = Mode.FAITHFUL.value
 
     @property
     def providers(self) -> list[str]:
@@ -89,6 +92,8 @@ def recall_plan(model: Model, remembered: Mapping[str, Any]) -> RunPlan:
         elif isinstance(value, dict):
             kind = int if entry.name == "dims" else str
             default.update((k, v) for k, v in value.items() if k in default and isinstance(v, kind))
+        elif entry.name == "mode":
+            plan.mode = value if value in list(Mode) else plan.mode
         elif entry.name == "order":
             plan.order = _merged(value, plan.order)
         elif entry.name == "enabled":

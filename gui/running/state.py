@@ -8,6 +8,7 @@ from typing import Any
 from engine.diagnostics import Diagnostic
 from engine.graph.ir import Node, Tensor
 from engine.graph.types import Type
+from gui.running.made_over import MadeOver
 
 
 @dataclass(slots=True, eq=False)
@@ -16,7 +17,7 @@ class RunState:
 
     `node_ms` is the median per node, `values` the tensors that were kept, `observed` the types they had. `disagreement`
     is each node's largest relative difference against the CPU, `feeds` what both sides were fed. `mismatches` are the
-    tensors that came out otherwise than inferred.
+    tensors that came out otherwise than inferred. `made_over` is there for the fast mode.
     """
 
     comparison: Any = None
@@ -31,3 +32,4 @@ class RunState:
     feeds: dict[str, Any] = field(default_factory=dict)
     times: Any = None
     mismatches: list[Diagnostic] = field(default_factory=list)
+    made_over: MadeOver | None = None

@@ -1,12 +1,13 @@
 """The times of a run as rows: per node, per operator type stacked by provider, and the copies between devices."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
 from engine.compare import Comparison
 from engine.graph.ir import Graph, Node
+from engine.optimizer import Optimized
 from engine.providers.placement import Placement
 from engine.session import ProviderEdge, provider_edges
 from gui.running.report import Report, report_of
@@ -20,6 +21,7 @@ class NodeTime:
 
     `ms` is the median of the mixed side's runs, `cpu_ms` of the CPU's; `spread` is half the middle half's width, in ms;
     `share` is of the main graph's total, `bar` of the slowest node; `refusals` says why earlier providers declined.
+    `parts` are the nodes that ran as one in the fast mode, itself among them; the CPU's time is then that of all.
     """
 
     node: Node
@@ -30,12 +32,19 @@ class NodeTime:
     bar: float = 0.0
     cpu_ms: float = 0.0
     refusals: str = ""
+    parts: tuple[Node, ...] = ()
+
+    @property
+    def operator(self) -> str:
+        """Its operator, or those of its parts: ``Conv + Relu``."""
+        return " + ".join(node.qualified_op for node in self.parts) or self.node.qualified_op
 
     def to_json(self) -> dict[str, Any]:
         """The row as a line of CSV or an entry of JSON."""
         return {
-            "node": self.node.qualified_name, "operator": self.node.qualified_op, "provider": self.provider,
-            "ms": self.ms, "cpu_only_ms": self.cpu_ms, "spread_ms": self.spread, "share": self.share,
+            "node": self.node.qualified_name, "operator": self.operator, "provider": self.provider, "ms": self.ms,
+            "cpu_only_ms": self.cpu_ms, "spread_ms": self.spread, "share": self.share,
+            "parts": " + ".join(node.qualified_name for node in self.parts),
         }  # fmt: skip
 
 
@@ -88,13 +97,17 @@ def node_times(run: RunState) -> list[NodeTime]:
     total = sum(ms for node, ms in run.node_ms.items() if node.graph.owner is None) or 1.0
     slowest = max(run.node_ms.values(), default=0.0) or 1.0
     mixed, cpu = _seconds(run.comparison)
-    rows = [
-        NodeTime(
-            node, ms, ms / total, _spread(mixed.get(node, [])), provider_name(run.placements.get(node)), ms / slowest,
-            median(cpu[node]) * 1e3 if cpu.get(node) else 0.0, _refusals(run.placements.get(node)),
-        )
-        for node, ms in run.node_ms.items()
-    ]  # fmt: skip
+    all_parts = run.made_over.parts if run.made_over is not None else {}
+
+    def row(node: Node, ms: float) -> NodeTime:
+        parts, placement = all_parts.get(node, ()), run.placements.get(node)
+        cpu_ms = sum(median(cpu[part]) * 1e3 for part in parts or (node,) if cpu.get(part))
+        return NodeTime(
+            node, ms, ms / total, _spread(mixed.get(node, [])), provider_name(placement), ms / slowest, cpu_ms,
+            _refusals(placement), parts,
+        )  # fmt: skip
+
+    rows = [row(node, ms) for node, ms in run.node_ms.items()]
     return sorted(rows, key=lambda row: -row.ms)
 
 
@@ -103,7 +116,7 @@ def operator_times(rows: list[NodeTime]) -> list[OperatorTime]:
     found: dict[str, OperatorTime] = {}
     for row in rows:
         if row.node.graph.owner is None:
-            entry = found.setdefault(row.node.qualified_op, OperatorTime(row.node.qualified_op))
+            entry = found.setdefault(row.operator, OperatorTime(row.operator))
             entry.by_provider[row.provider] = entry.by_provider.get(row.provider, 0.0) + row.ms
             entry.cpu_ms += row.cpu_ms
             entry.nodes.append(row)
@@ -111,9 +124,22 @@ def operator_times(rows: list[NodeTime]) -> list[OperatorTime]:
 
 
 def copied_edges(comparison: Comparison) -> list[ProviderEdge]:
-    """The edges of the graph that carried copies in the last timed run, the slowest first."""
-    edges = provider_edges(comparison.mixed.session.placements, comparison.mixed.copies)
+    """The edges of the graph that carried copies in the last timed run, the slowest first.
+
+    In the fast mode those of tensors that the optimizer made, which are none of the user's, are left out.
+    """
+    session = comparison.mixed.session
+    edges = provider_edges(session.placements, comparison.mixed.copies)
+    if session.optimized is not None:
+        edges = [_users_edge(edge, session.optimized) for edge in edges if edge.tensor in session.optimized.originals]
     return sorted(edges, key=lambda edge: -edge.seconds)
+
+
+def _users_edge(edge: ProviderEdge, optimized: Optimized) -> ProviderEdge:
+    """The same edge in the graph as stored."""
+    tensor = optimized.originals[edge.tensor]
+    readers = dict.fromkeys(optimized.origins[node][0] for node in edge.consumers)
+    return replace(edge, tensor=tensor, producer=tensor.producer, consumers=tuple(readers))
 
 
 def placement_rows(run: RunState | None) -> list[dict[str, Any]]:

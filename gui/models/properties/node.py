@@ -97,6 +97,8 @@ def _run_lines(node: Node, run: RunState | None) -> Iterator[Line]:
         total = sum(ms for other, ms in run.node_ms.items() if other.graph.owner is None)
         share = f" ({run.node_ms[node] / total:.1%})" if total else ""
         yield pair("time", f"{ms_text(run.node_ms[node])} ms{share}")
+    for change in run.made_over.told.get(node, []) if run.made_over is not None else []:
+        yield pair("fast mode", change)
     if node in run.disagreement:
         yield pair("difference", f"{run.disagreement[node]:.2g} of the range, against CPU only")
 

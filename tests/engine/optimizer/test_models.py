@@ -15,6 +15,7 @@ from onnx import helper, numpy_helper
 
 from engine.cli import main
 from engine.compare import compare
+from engine.errors import InputError
 from engine.graph.ir import Model
 from engine.opening import open_model
 from engine.session import Keep, Session, SessionOptions, TimingObserver
@@ -162,3 +163,20 @@ def test_the_command_compares_the_fast_mode(file: str, capsys: pytest.CaptureFix
     assert "CPU 1/1" in told
     assert "CPU 2/2" in told
     assert "2 nodes became 1" in told
+
+
+def test_times_and_placements_by_the_users_own_nodes() -> None:
+    model = swish()
+    gate, product, last = model.graph.order
+    comparison = compare(model, X, warmup=0, repeat=3, mode="fast")
+    seconds = comparison.mixed.node_seconds
+    assert seconds.keys() == {gate, last}
+    assert {len(times) for times in seconds.values()} == {3}
+    assert comparison.mixed.session.users_placements().keys() == {gate, product, last}
+
+
+def test_placing_what_is_gone_does_nothing_but_naming_what_never_was_is_refused() -> None:
+    session = Session(swish(), options=FAST, overrides={"node:gate": "CPU", "op:Sigmoid": "CPU"})
+    assert session.run(X).outputs.keys() == {"y"}
+    with pytest.raises(InputError, match="no node 'gates'"):
+        Session(swish(), options=FAST, overrides={"node:gates": "CPU"})
