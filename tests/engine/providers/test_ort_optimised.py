@@ -14,6 +14,7 @@ from engine.diff import diff
 from engine.errors import ExportError
 from engine.export import writer
 from engine.graph.loader import load
+from engine.opening import open_model
 from engine.providers.ort import optimised
 from engine.providers.ort.optimised import export_optimised
 from engine.session import Session
@@ -50,7 +51,7 @@ def test_levels_do_what_they_say(path: Path, tmp_path: Path) -> None:
         np.testing.assert_allclose(Session(load(target)).run({"x": X}).outputs["y"], expected, rtol=1e-6)
     assert [node.op_type for node in load(made["basic"]).graph.nodes] == ["Conv", "Relu", "Neg"]
     assert [node.op_type for node in load(made["extended"]).graph.nodes] == ["FusedConv", "Neg"]
-    found = diff(model, load(made["extended"]))
+    found = diff(open_model(path), open_model(made["extended"]))
     assert [node.name for node in found.removed] == ["relu", "same"]
     assert [(pair.before.name, pair.after.op_type) for pair in found.changed] == [("conv", "FusedConv")]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["basic.onnx", "extended.onnx", "m.onnx"]
