@@ -43,7 +43,7 @@ LARGEST_SOURCE = 700_000  # bytes
 def corpus() -> list[Path]:
     """The models that are mutated: all small ones there are, small ones of many kinds more often."""
     files = [f for f in sorted(SHARED.glob("*/*.onnx")) if 0 < f.stat().st_size <= LARGEST_SOURCE]
-    files += [ROOT / "resources" / "models" / "sample_cnn.onnx"]
+    files += [ROOT / "resources" / "models" / "sample_cnn.onnx", *(ROOT / "tests" / "data").glob("*.ort")]
     return [file for file in files for _ in range(1 if file.stat().st_size > 20_000 else 6)]
 
 
