@@ -246,6 +246,8 @@ def _move(window: MainWindow, report: SmokeReport) -> None:
     _rest(window)
     report.frames_during_opening, report.cancel_opening_ms = frames_while(window, lambda: document.open(report.model))
     _rest(window)
+    if canvas.drawing is None:  # what took too long was cancelled
+        Opening(window).run(report.model)
 
 
 def _run(window: MainWindow, report: SmokeReport) -> str:
