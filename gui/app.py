@@ -14,6 +14,7 @@ import resources
 from gui.errors import ErrorReporter
 from gui.interrupt import Interrupt
 from gui.main_window import MainWindow
+from gui.scaling import drop_impossible_scales
 from gui.settings import Settings
 from gui.theme import ThemeManager
 from gui.windows import Windows
@@ -28,6 +29,7 @@ class Application(QApplication):
     """The settings, the theme, the windows, and what catches errors; opens files that the desktop hands over."""
 
     def __init__(self, argv: Sequence[str]) -> None:
+        drop_impossible_scales()
         super().__init__(list(argv))
         self.setOrganizationName("OInfer")
         self.setApplicationName("OInfer")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from engine.words import counted
 from gui.canvas.groups import Group
 from gui.document import Document
 from gui.text import one_line
 from gui.widgets.bars import Breadcrumb
+from gui.widgets.elided_label import ElidedLabel
 
 NOTICE_MS = 4000
 
@@ -31,8 +32,7 @@ class CanvasBar(QWidget):
         self.left_out = QPushButton()
         self.left_out.setToolTip("Kinds of nodes that the Graph menu leaves out. Show them again")
         self.left_out.clicked.connect(self.all_wanted)
-        self._notice = QLabel(textFormat=Qt.TextFormat.PlainText)
-        self._notice.setProperty("role", "muted")
+        self._notice = ElidedLabel(role="muted", width=QSizePolicy.Policy.Maximum)
         self._again = QPushButton("Lay out")
         self._again.clicked.connect(self.layout_wanted)
         self._calm = QTimer(self, singleShot=True, interval=NOTICE_MS)

@@ -65,7 +65,7 @@ PANES = (
 
 def add_docks(window: QMainWindow, document: Document) -> dict[str, QDockWidget]:
     """Make every pane in a dock of its own; the docks by their panes' names."""
-    docks = {}
+    docks: dict[str, QDockWidget] = {}
     for spec in PANES:
         dock = QDockWidget(spec.title, window, objectName=spec.name)
         pane = spec.make(document)
@@ -76,7 +76,7 @@ def add_docks(window: QMainWindow, document: Document) -> dict[str, QDockWidget]
         dock.setWidget(pane)
         title = DockTitle(dock)
         dock.setTitleBarWidget(title)
-        dock.visibilityChanged.connect(title.refresh)
+        dock.visibilityChanged.connect(lambda: refresh_titles(docks))  # those it was among may stand alone now
         dock.dockLocationChanged.connect(title.refresh)
         dock.topLevelChanged.connect(title.refresh)
         docks[spec.name] = dock

@@ -31,6 +31,7 @@ from gui.canvas.scene import SceneOptions
 from gui.canvas.text import PlainText, TextMeasure
 from gui.canvas.view import View
 from gui.png import Pixels, write_png
+from gui.scaling import drop_impossible_scales
 from gui.theme import DARK, LIGHT
 
 MARGIN = 24.0
@@ -163,6 +164,7 @@ def _ensure_application() -> None:
     """Qt draws text only with an application; one without windows needs no display."""
     if QGuiApplication.instance() is None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+        drop_impossible_scales()
         _ensure_application.application = QGuiApplication(["oinfer"])  # type: ignore[attr-defined]  # kept alive
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QSizePolicy, QStatusBar
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtWidgets import QProgressBar, QPushButton, QSizePolicy, QStatusBar
 
 from engine.words import bytes_text, counted
 from gui.document import Document
 from gui.text import count_text, one_line
+from gui.widgets.elided_label import ElidedLabel
 
 BUSY_DELAY_MS = 150  # shorter jobs don't flicker
 
@@ -21,14 +22,13 @@ class StatusBar(QStatusBar):
         super().__init__()
         self._document = document
         self.setSizeGripEnabled(False)
-        self.facts = QLabel(textFormat=Qt.TextFormat.PlainText)
-        self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.busy = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.facts = ElidedLabel()
+        self.busy = ElidedLabel(width=QSizePolicy.Policy.Maximum)
         self.progress = QProgressBar(textVisible=False)
         self.progress.setFixedWidth(140)
         self.cancel = QPushButton("Cancel", toolTip="Stop what is under way (Shift+F5)")
         self.cancel.clicked.connect(self._cancel)
-        self.settings = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.settings = ElidedLabel(width=QSizePolicy.Policy.Maximum)
         self.addWidget(self.facts, 1)
         for widget in (self.busy, self.progress, self.cancel, self.settings):
             self.addPermanentWidget(widget)

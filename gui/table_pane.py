@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from engine.graph.ir import Node, Tensor
 from gui.document import Document, Item
 from gui.jobs import LatestJob, Task
 from gui.models.table import FEW, Column, TableModel
 from gui.placement_menu import add_placement
+from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.table_view import TableView
+
+FILTER_ROOM = 48  # px of a filter line around its words, its clear button included
 
 
 class TablePane(QWidget):
@@ -32,9 +35,8 @@ class TablePane(QWidget):
         document.opening_changed.connect(self.view.viewport().update)
         self.filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
         self.filter.setAccessibleName(f"Filter {name}")
-        self.summary = QLabel()
-        self.summary.setTextFormat(Qt.TextFormat.PlainText)
-        self.summary.setProperty("role", "muted")
+        self.filter.setMinimumWidth(self.filter.fontMetrics().horizontalAdvance("Filter") + FILTER_ROOM)
+        self.summary = ElidedLabel(role="muted", width=QSizePolicy.Policy.Maximum)
         self._by_item: dict[Any, Any] = {}
         self._filling = LatestJob()
 

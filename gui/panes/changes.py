@@ -41,7 +41,6 @@ class ChangesPane(TablePane):
         self.beside.clicked.connect(lambda: document.differ.show_other(document.selection, beside=True))
         for button in (self.there, self.beside):
             self.top.addWidget(button)
-        self.summary.setMinimumWidth(40)  # the whole text would keep the window from being narrow
         self.view.set_widths(14, 40, 20, 28, 28, stretch=4)
         self.pair = PairView(document.jobs)
         self.pair.set_titles("this model", "the other")

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
-    QHBoxLayout,
     QPushButton,
+    QSizePolicy,
     QSplitter,
     QStackedLayout,
     QVBoxLayout,
@@ -42,6 +42,7 @@ from gui.text import one_line
 from gui.when_seen import WhenSeen
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.export_button import ExportButton
+from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.run.agreement_table import ALL, AgreementTable
 from gui.widgets.run.form import plain_label
 from gui.widgets.run.no_run import NoRun
@@ -53,7 +54,7 @@ _TOLERANCES = (BY_TYPE, "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "0")
 _FROM_FILE = "file…"
 _ARRAYS = "Named tensors (*.npz);;Arrays (*.npz *.npy *.pb);;All files (*)"
 _NOTHING = "The run ended before the CPU side had run. Choose a file to hold what there is against it."
-_PAIR_WIDTH = 260  # at least; there are more spinners than fit in tensors of many axes
+_PAIR_WIDTH = 220  # at least; there are more spinners than fit in tensors of many axes
 
 
 class ComparePane(QWidget):
@@ -67,7 +68,7 @@ class ComparePane(QWidget):
         self._reference: Reference | None = None
         self._judgement = Judgement()
         self._job = LatestJob()
-        self.verdict = ElidedLabel()
+        self.verdict = ElidedLabel(width=QSizePolicy.Policy.Expanding)
         self.first = QPushButton("First divergence")
         self.first.setToolTip("Go to the first tensor, in run order, that is beyond its tolerance (F8)")
         self.nonfinite = QPushButton("First NaN or Inf")
@@ -105,8 +106,8 @@ class ComparePane(QWidget):
         self._show_run()
 
     def _arrange(self) -> None:
-        first, second = QHBoxLayout(), QHBoxLayout()
-        first.addWidget(self.verdict, 1)
+        first, second = FlowLayout(), FlowLayout()
+        first.addWidget(self.verdict)
         first.addWidget(self.nonfinite)
         first.addWidget(self.first)
         first.addWidget(self.save)
@@ -116,8 +117,7 @@ class ComparePane(QWidget):
             second.addWidget(label)
             second.addWidget(box)
         second.addWidget(self.table.show_only)
-        second.addWidget(self.table.filter, 1)
-        self.table.filter.setMinimumWidth(50)
+        second.addWidget(self.table.filter)
         self.against.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.against.setMinimumContentsLength(10)
         self.against.setMaximumWidth(160)
@@ -125,13 +125,13 @@ class ComparePane(QWidget):
         self.table.show_only.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.table.show_only.setMinimumContentsLength(8)
         self.pair.setMinimumWidth(_PAIR_WIDTH)
+        self.pair.hide()
         left = QWidget()
         layout = QVBoxLayout(left)
         layout.setContentsMargins(0, 6, 0, 0)
         layout.setSpacing(6)
         for row in (first, second):
             row.setContentsMargins(12, 0, 8, 0)
-            row.setSpacing(6)
             layout.addLayout(row)
         layout.addWidget(self.table, 1)
         page = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
@@ -347,6 +347,7 @@ class ComparePane(QWidget):
     def _show_pair(self) -> None:
         row = self.table.view.current_row()
         self.pair.set_row(row if isinstance(row, AgreementRow) else None)
+        self.pair.setVisible(isinstance(row, AgreementRow))
 
     # Saving
 

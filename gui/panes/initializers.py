@@ -50,5 +50,5 @@ class InitializersPane(TablePane):
     def _tell(self, rows: list[FusionRow], facts: tuple[int, int, bool]) -> None:
         inputs, size, declared = facts
         self.summary.setText(f"{counted(inputs, 'input')} · {len(rows) - inputs:,} stored" if rows else "")
-        self.summary.setToolTip(f"{bytes_text(size)} stored")
+        self.summary.setToolTip(f"{self.summary.text()}\n{bytes_text(size)} stored")
         self.view.columns.set_useful(DECLARED, declared)

@@ -39,6 +39,7 @@ from gui.widgets.run.form import DimsForm, InputsForm, plain_label
 from gui.widgets.run.placement import PlacementButton
 from gui.widgets.run.provider_list import ProviderList
 from gui.widgets.run.result_line import ResultLine
+from gui.widgets.sideways import SidewaysScroll
 
 _ESTIMATE_DELAY_MS = 200
 _FEEDBACK = """How the next step is fed:
@@ -91,7 +92,7 @@ class RunPane(QWidget):
         self.cancel_button.setToolTip("Stop at the end of the node that runs now (Shift+F5)")
         self.reset_button = QPushButton("Defaults")
         self.reset_button.setToolTip("Forget what was set for this model")
-        self.progress = QProgressBar(textVisible=False, maximumWidth=140)
+        self.progress = QProgressBar(textVisible=False, minimumWidth=40, maximumWidth=140)
         self.status = ElidedLabel(role="muted")
         self.failure = FailureLabel()
         self.result = ResultLine()
@@ -345,7 +346,7 @@ class RunPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 6)
         layout.setSpacing(6)
-        layout.addLayout(columns, 1)
+        layout.addWidget(SidewaysScroll(columns), 1)
         layout.addLayout(buttons)
         layout.addWidget(self.failure)
         outcome = QHBoxLayout()

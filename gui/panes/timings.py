@@ -97,7 +97,7 @@ class TimingsPane(QWidget):
         self.series = SeriesPlot()
         self.copies = CopyTimes(document)
         self.table = NodeTimes(document)
-        self.tabs = QTabWidget(documentMode=True)
+        self.tabs = QTabWidget(documentMode=True, usesScrollButtons=False, elideMode=Qt.TextElideMode.ElideRight)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(NoRun(document, "see where the time goes"))
         self._stack.addWidget(self._page())

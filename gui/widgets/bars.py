@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from gui.icons import ButtonIcon
 from gui.theme import ui_font
+from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.tips import plain_tip
 
 
@@ -31,7 +32,7 @@ class MessageBar(QFrame):
     def __init__(self) -> None:
         super().__init__(objectName="messageBar")
         self.setAccessibleName("Message")
-        self.title = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.title = ElidedLabel()
         bold = ui_font()
         bold.setBold(True)
         self.title.setFont(bold)
@@ -178,8 +179,8 @@ class DockTitle(QWidget):
     def refresh(self) -> None:
         """Show or hide, as the dock now stands alone or among tabs."""
         window = self._dock.parent()
-        tabbed = isinstance(window, QMainWindow) and bool(window.tabifiedDockWidgets(self._dock))
-        alone = not tabbed or self._dock.isFloating()
+        among = window.tabifiedDockWidgets(self._dock) if isinstance(window, QMainWindow) else []
+        alone = self._dock.isFloating() or all(other.isHidden() for other in among)
         self._label.setText(self._dock.windowTitle())
         self._label.setVisible(alone)
         self._room.setContentsMargins(*((12, 6, 6, 6) if alone else (0, 0, 0, 0)))

@@ -10,11 +10,17 @@ from gui.widgets.tips import plain_tip
 
 
 class ElidedLabel(QLabel):
-    """Shows plain text on one line, its end cut where it does not fit."""
+    """Shows plain text on one line, its end cut where it does not fit.
 
-    def __init__(self, text: str = "", role: str = "") -> None:
+    As for its `width`: ``Ignored`` takes the room that there is, ``Maximum`` no more than the text needs, ``Expanding``
+    asks for what the text needs and takes more.
+    """
+
+    def __init__(
+        self, text: str = "", role: str = "", width: QSizePolicy.Policy = QSizePolicy.Policy.Ignored
+    ) -> None:  # fmt: skip
         super().__init__(textFormat=Qt.TextFormat.PlainText)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(width, QSizePolicy.Policy.Fixed)
         if role:
             self.setProperty("role", role)
         self.setText(text)

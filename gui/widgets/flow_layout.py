@@ -5,14 +5,17 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLabel, QLayout, QLayoutItem, QWidget
 
+BETWEEN_LINES = 6  # px at most
+
 
 class FlowLayout(QLayout):
     """Widgets in lines, each as wide as it likes, centred on its line's height.
 
-    A label stays beside what follows it.
+    A label stays beside its buddy, which follows it. What can use more room, as a line to type in can, takes what its
+    line has left.
     """
 
-    def __init__(self, parent: QWidget, spacing: int) -> None:
+    def __init__(self, parent: QWidget | None = None, spacing: int = 6) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
@@ -37,11 +40,13 @@ class FlowLayout(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return self._arrange(QRect(0, 0, width, 0), move=False)
+        margins = self.contentsMargins()
+        inner = QRect(0, 0, width - margins.left() - margins.right(), 0)
+        return self._arrange(inner, move=False) + margins.top() + margins.bottom()
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
-        self._arrange(rect, move=True)
+        self._arrange(self.contentsRect(), move=True)
 
     def sizeHint(self) -> QSize:
         return self.minimumSize()
@@ -50,21 +55,27 @@ class FlowLayout(QLayout):
         size = QSize()
         for item in self._items:
             size = size.expandedTo(item.minimumSize())
-        return size
+        margins = self.contentsMargins()
+        return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
 
     def _arrange(self, rect: QRect, move: bool) -> int:
         """Height of all lines; the widgets are put there if they are to be moved."""
-        y = rect.y()
+        y, between = rect.y(), min(self.spacing(), BETWEEN_LINES)
         for line in self._lines(rect.width()):
             height = max(item.sizeHint().height() for item in line)
+            greedy = [item for item in line if item.expandingDirections() & Qt.Orientation.Horizontal]
+            left = rect.width() - sum(item.sizeHint().width() + self.spacing() for item in line) + self.spacing()
             x = rect.x()
             for item in line:
                 size = item.sizeHint()
+                size.setWidth(min(size.width(), rect.width()))
+                if item in greedy:
+                    size.setWidth(size.width() + max(left, 0) // len(greedy))
                 if move:
                     item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
                 x += size.width() + self.spacing()
-            y += height + self.spacing()
-        return max(y - self.spacing() - rect.y(), 0)
+            y += height + between
+        return max(y - between - rect.y(), 0)
 
     def _lines(self, width: int) -> list[list[QLayoutItem]]:
         lines: list[list[QLayoutItem]] = []
@@ -79,7 +90,7 @@ class FlowLayout(QLayout):
         return lines
 
     def _units(self) -> list[list[QLayoutItem]]:
-        """What is not to be parted: labels with what they stand before."""
+        """What is not to be parted: labels with their buddies."""
         units: list[list[QLayoutItem]] = []
         is_open = False
         for item in self._items:
@@ -89,5 +100,6 @@ class FlowLayout(QLayout):
                 units[-1].append(item)
             else:
                 units.append([item])
-            is_open = isinstance(item.widget(), QLabel)
+            label = item.widget()
+            is_open = isinstance(label, QLabel) and label.buddy() is not None
         return units

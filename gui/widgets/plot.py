@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pyqtgraph
-from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QApplication, QGraphicsGridLayout, QGraphicsItem
 
 from gui.theme import Theme
 
+_BETWEEN = 8  # px from one number of an axis to the next
 _ON_TOP = 0.5  # axes over pictures, under whatever asks to be over them
+
+
+class Axis(pyqtgraph.AxisItem):
+    """An axis whose numbers stand apart: pyqtgraph writes all of the coarsest level, whether they have room or not."""
+
+    def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
+        """Distances of the marks, coarsest first, and where each begins; `size` is the length of the axis in px."""
+        levels: list[tuple[float, float]] = super().tickSpacing(minVal, maxVal, size)
+        if self.orientation != "bottom" or not levels or maxVal <= minVal:
+            return levels
+        step = levels[0][0]
+        while step <= maxVal - minVal and size * step / (maxVal - minVal) < self._room(maxVal, step):
+            step = _coarser(step)
+        return [(step, 0), *(level for level in levels if level[0] < step)]
+
+    def _room(self, value: float, step: float) -> float:
+        """What a number needs, in px, if others are to stand beside it."""
+        font = self.style["tickFont"] or QApplication.font()
+        return QFontMetricsF(font).horizontalAdvance(self.tickStrings([value], self.scale, step)[0]) + _BETWEEN
+
+
+def _coarser(step: float) -> float:
+    """The next round distance: 1, 2, 5, 10 and so on."""
+    unit = 10.0 ** math.floor(math.log10(step) + 1e-9)
+    return unit * next(factor for factor in (2, 5, 10) if factor > step / unit * 1.001)
 
 
 class Plot(pyqtgraph.GraphicsView):
@@ -23,7 +51,7 @@ class Plot(pyqtgraph.GraphicsView):
         super().__init__()
         self.setAccessibleName(name)
         self._box = pyqtgraph.ViewBox(enableMouse=mouse, enableMenu=False)
-        self._axes = {side: pyqtgraph.AxisItem(side, linkView=self._box) for side in ("left", "bottom")}
+        self._axes = {side: Axis(side, linkView=self._box) for side in ("left", "bottom")}
         grid = QGraphicsGridLayout()
         grid.setContentsMargins(1, 5, 1, 1)  # the topmost number needs some room
         grid.setSpacing(0)

@@ -69,27 +69,27 @@ class SliceBar(QWidget):
         lengths = [("element", self._elements)] if self._elements > 1 else []
         lengths += [(f"axis {axis}", self._shape[axis]) for axis in rest]
         for name, length in lengths:
-            self._add_label(name)
             spinner = QSpinBox(maximum=max(length - 1, 0), wrapping=True)
             spinner.setAccessibleName(f"Index of {name}")
             spinner.setToolTip(f"0 to {length - 1}")
             spinner.valueChanged.connect(self.changed)
             self.spinners.append(spinner)
-            self._layout.addWidget(spinner)
+            self._add(name, spinner)
         for box, axis in zip((self.rows, self.columns), self._order):
             box.setVisible(rank > 1)
             if rank > 1:
-                self._add_label("rows" if box is self.rows else "columns")
                 box.clear()
                 box.addItems([f"{a}: {length}" for a, length in enumerate(self._shape)])
                 box.setCurrentIndex(axis)
-                self._layout.addWidget(box)
+                self._add("rows" if box is self.rows else "columns", box)
         self.setVisible(bool(lengths) or rank > 1)
 
-    def _add_label(self, text: str) -> None:
+    def _add(self, text: str, field: QWidget) -> None:
         label = QLabel(text, textFormat=Qt.TextFormat.PlainText)
         label.setProperty("role", "muted")
+        label.setBuddy(field)
         self._layout.addWidget(label)
+        self._layout.addWidget(field)
 
 
 def _axis_box(name: str, parent: QWidget) -> QComboBox:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
@@ -76,15 +76,33 @@ class TableView(QTableView):
         header.setSelectionModel(QItemSelectionModel(self._table, header))
         header.sectionClicked.connect(self._sort_by)
         self._sorted: tuple[int, int] = (-1, 0)
+        self._stretched: tuple[int, int] | None = None
+        header.sectionResized.connect(self._stretch)
 
     def set_widths(self, *widths: int, stretch: int | None = None) -> None:
-        """Column widths in average characters; the column `stretch` takes what is left."""
+        """Column widths in average characters; the column `stretch` takes what is left, but never less than its own."""
         unit = self.fontMetrics().averageCharWidth()
         header = self.horizontalHeader()
         for column, width in enumerate(widths):
             header.resizeSection(column, width * unit + 2 * PAD)
+        self._stretched = None
         if stretch is not None:
-            header.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
+            header.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Fixed)
+            self._stretched = stretch, header.sectionSize(stretch)
+            self._stretch()
+
+    @Slot()
+    def _stretch(self) -> None:
+        """Give one column what the others leave."""
+        if self._stretched is not None:
+            column, least = self._stretched
+            header = self.horizontalHeader()
+            others = header.length() - header.sectionSize(column)
+            header.resizeSection(column, max(least, self.viewport().width() - others))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._stretch()
 
     def fit_column(self, column: int, texts: Iterable[str], least: int, most: int) -> None:
         """Fit a column to its widest text and the square before it, between so many average characters."""

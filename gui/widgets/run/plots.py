@@ -79,6 +79,7 @@ class RunsPlot(ComparisonPlot):
         left.setTicks([[(1, "mixed"), (0, "CPU only")]])
         left.setStyle(tickLength=0)
         left.setWidth(_NAMES_WIDTH)
+        self.setMinimumWidth(_NAMES_WIDTH + _LABEL_WIDTH + _NAMES_WIDTH // 2)
         self.getAxis("bottom").setLabel("ms")
         self.getAxis("bottom").setGrid(38)  # of 255
         self.setYRange(-0.6, 1.6, padding=0)

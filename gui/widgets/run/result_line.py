@@ -4,11 +4,12 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gui.running.report import Report
 from gui.theme import Theme, on_theme, theme_manager, ui_font
 from gui.widgets.elided_label import ElidedLabel
+from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.tips import plain_tip
 
 
@@ -22,12 +23,11 @@ class ResultLine(QWidget):
         self.headline.setTextFormat(Qt.TextFormat.RichText)  # the numbers and words are ours, not a model's
         self.headline.setFont(ui_font(scale))
         self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.verdict = ElidedLabel()
+        self.verdict = ElidedLabel(width=QSizePolicy.Policy.Maximum)
         self.details = ElidedLabel(role="muted")
-        first = QHBoxLayout()
-        first.setSpacing(14)
+        first = FlowLayout(spacing=14)
         first.addWidget(self.headline)
-        first.addWidget(self.verdict, 1)
+        first.addWidget(self.verdict)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(3)

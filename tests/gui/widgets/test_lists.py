@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QFontMetrics, QImage
-from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -53,6 +53,7 @@ def test_a_label_stays_beside_its_field(qtbot: QtBot) -> None:
     fields = [(QLabel(f"axis {i}"), QComboBox()) for i in range(4)]
     for label, box in fields:
         box.addItem("0: 1024")
+        label.setBuddy(box)
         layout.addWidget(label)
         layout.addWidget(box)
     one = fields[0][0].sizeHint().width() + 4 + fields[0][1].sizeHint().width()
@@ -62,6 +63,22 @@ def test_a_label_stays_beside_its_field(qtbot: QtBot) -> None:
     assert all(abs(a - b) <= 1 for a, b in places), places
     assert len({a for a, _ in places}) == 4
     assert fields[1][0].mapTo(page, QPoint(0, 0)).x() == 0
+
+
+def test_a_line_to_type_in_takes_what_its_line_has_left(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    layout = FlowLayout(page, spacing=4)
+    first, line, last = QComboBox(), QLineEdit(), QComboBox()
+    for widget in (first, line, last):
+        layout.addWidget(widget)
+    page.resize(900, 100)
+    page.show()
+    assert first.width() == first.sizeHint().width()
+    assert last.geometry().right() == page.rect().right()
+    page.resize(line.sizeHint().width() + 10, 300)
+    assert line.width() == page.width()
+    assert line.y() > first.y()
 
 
 def test_columns_sort_from_the_menu_too(

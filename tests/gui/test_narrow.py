@@ -1,0 +1,99 @@
+"""A small screen: the window fits it, whatever the model's names are, and what has no room is scrolled or cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from gui.main_window import MainWindow
+from gui.panes.run import RunPane
+from gui.widgets.sideways import SidewaysScroll
+from tests.gui.conftest import Opener
+from tests.gui.running_pane import run
+from tests.gui.window_panes import SAMPLE
+
+SCREEN = 1024, 700
+
+
+@pytest.fixture
+def wordy(tmp_path: Path) -> Path:
+    """A model of many inputs, dims and long names."""
+    inputs, nodes = [], []
+    for i in range(8):
+        dims = [f"a_rather_long_batch_size_{i}", f"another_long_name_{i}"]
+        inputs.append(helper.make_tensor_value_info(f"past_key_values.{i}.of_the_decoder", TensorProto.FLOAT, dims))
+        name = f"/model/decoder/layers.{i}/self_attention/activation/Relu"
+        nodes.append(helper.make_node("Relu", [inputs[-1].name], [f"y{i}"], name=name))
+    outputs = [helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, None) for i in range(8)]
+    graph = helper.make_graph(nodes, "wordy", inputs, outputs)
+    path = tmp_path / ("a_long_name_of_a_model_" * 4 + ".onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_the_window_fits_a_small_screen(
+    qtbot: QtBot, window: MainWindow, run_pane: RunPane, open_model: Opener, wordy: Path
+) -> None:
+    def fits() -> bool:
+        return window.minimumSizeHint().width() <= SCREEN[0] and window.minimumSizeHint().height() <= SCREEN[1]
+
+    window.resize(*SCREEN)
+    open_model(wordy)
+    qtbot.waitUntil(fits)
+    run(qtbot, run_pane)
+    window.document.set_dims({f"a_rather_long_batch_size_{i}": 1234567 for i in range(8)})
+    window.canvas.say("A sentence that is much longer than there is room for above the graph, as some are. " * 3)
+    window.message.show_message("Could not open " + wordy.name * 3, "Why that is so. " * 40)
+    for dock in window.docks.values():
+        dock.show()
+        dock.raise_()
+        qtbot.waitUntil(dock.widget().isVisible)
+    qtbot.waitUntil(fits)
+    window.resize(*SCREEN)
+    assert window.width() == SCREEN[0]
+
+
+def test_what_the_run_pane_has_no_room_for_is_scrolled_to(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, wordy: Path
+) -> None:
+    window.resize(*SCREEN)
+    open_model(wordy)
+    pane = window.docks["run"].widget()
+    window.docks["run"].raise_()
+    (scroll,) = pane.findChildren(SidewaysScroll)
+    qtbot.waitUntil(lambda: scroll.horizontalScrollBar().maximum() > 0)
+    scroll.ensureWidgetVisible(pane.feedback)
+    at = pane.feedback.mapTo(scroll.viewport(), pane.feedback.rect().center())
+    assert scroll.viewport().rect().contains(at)
+    window.resize(1600, 900)
+    qtbot.waitUntil(lambda: scroll.horizontalScrollBar().maximum() == 0)
+
+
+def test_names_keep_their_width_in_a_narrow_table(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    """They are scrolled to then; in a wide table they take what is left."""
+    window.resize(*SCREEN)
+    open_model(SAMPLE)
+    pane = window.docks["order"].widget()
+    header = pane.view.horizontalHeader()
+    assert header.sectionSize(2) >= pane.fontMetrics().averageCharWidth() * 16
+    window.resize(1600, 900)
+    window.resizeDocks([window.docks["order"]], [700], Qt.Orientation.Horizontal)
+    qtbot.waitUntil(lambda: pane.view.viewport().width() > 600)
+    qtbot.waitUntil(lambda: header.length() == pane.view.viewport().width())
+
+
+def test_a_pane_has_its_title_when_those_it_was_among_are_closed(qtbot: QtBot, window: MainWindow) -> None:
+    title = window.docks["order"].titleBarWidget().findChild(QLabel)
+    assert title.isHidden(), "it has a tab"
+    for name in ("initializers", "bookmarks"):
+        window.docks[name].close()
+    qtbot.waitUntil(lambda: not title.isHidden())
+    assert title.text() == "Order"
+    window.docks["bookmarks"].show()
+    qtbot.waitUntil(title.isHidden)
