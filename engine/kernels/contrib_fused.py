@@ -13,7 +13,8 @@ import numpy as np
 from engine.errors import UnsupportedError
 from engine.kernels.activations import gelu, swish
 from engine.kernels.convolution import check_bias, convolve, filter_windows
-from engine.kernels.matmul import Finish, gemm, product
+from engine.kernels.elementwise import in_blocks
+from engine.kernels.matmul import biased, gemm, product
 from engine.kernels.normalization import layer_normalization, rms_normalization, standardized
 from engine.kernels.precision import in_float32, wide
 from engine.kernels.registry import MICROSOFT, KernelContext, kernel
@@ -116,11 +117,19 @@ def fused_conv(
     """Conv, plus z where given, then an activation."""
     check_bias(b, w)
     activate = activation_in_place(ctx.xp, activation, activation_params or [])
-    finish = Finish(b, activate if z is None else None)
+    finish = biased(b, activate if z is None else None)
     y = convolve(ctx.xp, x, w, filter_windows(x, w, group, kernel_shape, sliding), group, finish)
     if z is not None:
-        Finish(z, activate).apply(y, z)
+        add_in_place(ctx.xp, y, z, activate)
     return y
+
+
+def add_in_place(xp: Any, y: Any, z: Any, activate: Callable[[Any], object] | None) -> None:
+    """Add z to y, then apply an activation; on the host block by block."""
+    if xp is not np or z.shape != y.shape:
+        biased(z, activate).apply(y)
+    else:
+        in_blocks(y.shape, lambda part: biased(z[part], activate).apply(y[part]))
 
 
 @kernel("FusedGemm", 1, domain=MICROSOFT)

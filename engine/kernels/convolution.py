@@ -10,7 +10,7 @@ import numpy as np
 from engine.dims.windows import check_group
 from engine.errors import UnsupportedError
 from engine.kernels.axes import as_ints
-from engine.kernels.matmul import PLAIN, Finish, product
+from engine.kernels.matmul import PLAIN, Finish, biased, product
 from engine.kernels.parallel import piece, pieces, share
 from engine.kernels.pooling import padded
 from engine.kernels.precision import in_float32
@@ -43,7 +43,7 @@ def conv(
     UnsupportedError: the channels of x, w and b do not fit together.
     """
     check_bias(b, w)
-    return convolve(ctx.xp, x, w, filter_windows(x, w, group, kernel_shape, sliding), group, Finish(b))
+    return convolve(ctx.xp, x, w, filter_windows(x, w, group, kernel_shape, sliding), group, biased(b))
 
 
 def check_bias(b: Any, w: Any) -> None:
@@ -68,7 +68,7 @@ def filter_windows(x: Any, w: Any, group: int, kernel_shape: list[int] | None, s
 
 
 def convolve(xp: Any, x: Any, w: Any, slides: Windows, group: int = 1, finish: Finish = PLAIN) -> Any:
-    """The convolution in a fresh array [N, M, *out], finished with a bias [M] and an activation."""
+    """The convolution in a fresh array [N, M, *out], finished with operands [M]."""
     if slides.is_pointwise:
         x = x[(..., *(slice(0, (o - 1) * s + 1, s) for o, s in zip(slides.out, slides.strides)))]
         return _pointwise(xp, x, w, group, finish)
@@ -82,13 +82,8 @@ def convolve(xp: Any, x: Any, w: Any, slides: Windows, group: int = 1, finish: F
 def _pointwise(xp: Any, x: Any, w: Any, group: int, finish: Finish) -> Any:
     batch, out = x.shape[0], x.shape[2:]
     grouped = x.reshape(batch, group, w.shape[1], prod(out))
-    weights, finish = w.reshape(group, -1, w.shape[1]), _by_rows(finish, group)
+    weights, finish = w.reshape(group, -1, w.shape[1]), finish.with_operands(lambda x: x.reshape(group, -1, 1))
     return product(xp, weights, grouped, finish=finish).reshape(batch, w.shape[0], *out)
-
-
-def _by_rows(finish: Finish, group: int) -> Finish:
-    """The same with the bias [M] as [group, M / group, 1]."""
-    return finish if finish.bias is None else Finish(finish.bias.reshape(group, -1, 1), finish.activate)
 
 
 def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int, finish: Finish) -> Any:
@@ -96,7 +91,7 @@ def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int, finish: Fi
     batch, filters, rank = x.shape[0], w.shape[0], len(slides.out)
     view = _window_view(xp, padded(xp, x, slides, 0), slides)
     depth, row = prod(w.shape[1:]), prod(slides.out[1:])
-    weights, finish = w.reshape(group, filters // group, depth), _by_rows(finish, group)
+    weights, finish = w.reshape(group, filters // group, depth), finish.with_operands(lambda x: x.reshape(group, -1, 1))
     y = xp.empty((batch, filters, *slides.out), x.dtype)
     flat = y.reshape(batch, group, filters // group, slides.out[0] * row)
     if xp is not np or slides.out[0] * row <= _FEW_COLUMNS:
@@ -118,7 +113,7 @@ def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int, finish: Fi
         columns = columns.reshape(group, depth, window.size // (group * depth))
         target = flat[n, :, :, part.start * row : part.stop * row]
         np.matmul(weights, columns, out=target)
-        finish.apply(target, finish.bias)
+        finish.apply(target)
         idle.append(buffer)
 
     share(batch * bands, task)
@@ -186,7 +181,7 @@ def _depthwise_channels_last(x: np.ndarray, w: np.ndarray, slides: Windows, fini
         view = _window_view(np, np.moveaxis(wide, -1, 0)[None], slides)[0]
         last = np.ascontiguousarray(np.moveaxis(taps[part], 0, -1))
         sums = np.einsum(np.moveaxis(view, 0, -1), [*places, *positions, 0], last, [*places, 0], [*positions, 0])
-        finish.apply(sums, None if finish.bias is None else finish.bias[part])
+        finish.with_operands(lambda x: x[part]).apply(sums)
         y[n, part] = np.moveaxis(sums, -1, 0)
 
     share(batch * parts, task)
@@ -211,7 +206,7 @@ def _depthwise(xp: Any, x: Any, w: Any, slides: Windows, finish: Finish) -> Any:
     if y.size == 0:
         return y.reshape(batch, channels * times, *slides.out)
     taps = w.reshape(channels, times, len(kernel), 1)
-    bias = None if finish.bias is None else finish.bias.reshape(channels, times, 1)
+    finish = finish.with_operands(lambda x: x.reshape(channels, times, 1))
     block = channels
     if xp is np:
         block = max(1, _CHANNELS_BYTES // (prod(grid) * x.itemsize))
@@ -231,7 +226,7 @@ def _depthwise(xp: Any, x: Any, w: Any, slides: Windows, finish: Finish) -> Any:
             xp.multiply(plane[:, :, shift : shift + length], taps[part, :, tap], out=term if tap else sums)
             if tap:
                 sums += term
-        finish.apply(sums, None if bias is None else bias[part])
+        finish.with_operands(lambda x: x[part]).apply(sums)
         whole = total.reshape(part.stop - part.start, times, slides.out[0], *grid[1:])
         y[n, part] = whole[(..., *(slice(o) for o in slides.out))]
 

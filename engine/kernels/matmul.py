@@ -21,21 +21,37 @@ FARTHEST = 255
 class Finish:
     """What follows a product, done part by part while the part lies in the cache.
 
-    `bias` broadcasts against the last two axes of the result, `activate` changes an array in place.
+    ``function(y, *operands)`` changes the result in place. Operands are single numbers of rank 0, or broadcast against
+    the last two axes of the result and are cut as it is; for a convolution they hold one number for each filter.
     """
 
-    bias: Any = None
-    activate: Callable[[Any], object] | None = None
+    function: Callable[..., object] | None = None
+    operands: tuple[Any, ...] = ()
 
-    def apply(self, y: Any, bias: Any) -> None:
-        """Finish a part of the result with the part of the bias that belongs to it."""
-        if bias is not None:
-            y += bias
-        if self.activate is not None:
-            self.activate(y)
+    def apply(self, y: Any) -> None:
+        """Finish a result, or the part of it that the operands were cut for."""
+        if self.function is not None:
+            self.function(y, *self.operands)
+
+    def with_operands(self, change: Callable[[Any], Any]) -> Finish:
+        """The same with operands reshaped or cut; single numbers stay."""
+        return Finish(self.function, tuple(x if x.ndim == 0 else change(x) for x in self.operands))
 
 
 PLAIN = Finish()
+
+
+def biased(bias: Any, activate: Callable[[Any], object] | None = None) -> Finish:
+    """Add a bias where there is one, then apply an activation, which changes an array in place."""
+    if bias is None:
+        return PLAIN if activate is None else Finish(activate)
+
+    def add(y: Any, bias: Any) -> None:
+        y += bias
+        if activate is not None:
+            activate(y)
+
+    return Finish(add, (bias,))
 
 
 def product(xp: Any, a: Any, b: Any, out: Any = None, finish: Finish = PLAIN) -> Any:
@@ -45,10 +61,10 @@ def product(xp: Any, a: Any, b: Any, out: Any = None, finish: Finish = PLAIN) ->
         return product(xp, a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
     if xp is not np or a.ndim < 2 or b.ndim < 2 or a.dtype.kind != "f" or a.dtype != b.dtype:
         y = xp.matmul(a, b) if out is None else xp.matmul(a, b, out=out)
-        finish.apply(y, finish.bias)
+        finish.apply(y)
         return y
     if out is None:
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        batch = a.shape[:-2] if a.shape[:-2] == b.shape[:-2] else np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         out = np.empty((*batch, a.shape[-2], b.shape[-1]), a.dtype)
     _shared_product(a, b, out, finish)
     return out
@@ -75,7 +91,7 @@ def _shared_product(a: np.ndarray, b: np.ndarray, out: np.ndarray, finish: Finis
     count = pieces(out.shape[axis], out.size * a.shape[-1] + _READING * (a.size + b.size), least)
     if count == 1:
         np.matmul(a, b, out=out)
-        finish.apply(out, finish.bias)
+        finish.apply(out)
         return
 
     def task(index: int) -> None:
@@ -84,7 +100,7 @@ def _shared_product(a: np.ndarray, b: np.ndarray, out: np.ndarray, finish: Finis
         right = b if axis == out.ndim - 2 else _cut(b, axis - out.ndim, part)
         target = _cut(out, axis - out.ndim, part)
         np.matmul(left, right, out=target)
-        finish.apply(target, None if finish.bias is None else _cut(finish.bias, axis - out.ndim, part))
+        finish.with_operands(lambda x: _cut(x, axis - out.ndim, part)).apply(target)
 
     share(count, task)
 
@@ -107,17 +123,22 @@ def _cut(x: np.ndarray, axis: int, part: slice) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class IntegerMatrices:
-    """Right factors of integer products: integers as float32, and the largest sum of magnitudes down a column."""
+    """Right factors of integer products: integers as float32.
+
+    `reach` is the largest sum of magnitudes down a column, `peak` the largest magnitude.
+    """
 
     values: Any
     reach: float
+    peak: int
 
 
 def integer_matrices(values: Any) -> IntegerMatrices:
     """Integers [..., K, N] held as float32, ready for any number of products."""
     if values.ndim == 0 or values.size == 0:
-        return IntegerMatrices(values, 0.0)
-    return IntegerMatrices(values, float(abs(values).sum(axis=max(values.ndim - 2, 0)).max()))
+        return IntegerMatrices(values, 0.0, 0)
+    reach = float(abs(values).sum(axis=max(values.ndim - 2, 0)).max())
+    return IntegerMatrices(values, reach, magnitude(values))
 
 
 def integer_product(xp: Any, a: Any, b: IntegerMatrices) -> Any:
@@ -129,7 +150,7 @@ def integer_product(xp: Any, a: Any, b: IntegerMatrices) -> Any:
     if b.reach * FARTHEST <= EXACT_FLOAT32:
         return product(xp, a, b.values)
     check_inner(a, b.values)
-    depth = max(EXACT_FLOAT32 // max(FARTHEST * magnitude(b.values), 1), 1)
+    depth = max(EXACT_FLOAT32 // max(FARTHEST * b.peak, 1), 1)
     total = 0
     for start in range(0, a.shape[-1], depth):
         run = slice(start, start + depth)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any, Unpack
 
@@ -12,10 +13,11 @@ from engine.errors import UnsupportedError
 from engine.kernels.axes import normalize_axis, on_axis
 from engine.kernels.casting import convert
 from engine.kernels.convolution import convolve, filter_windows
-from engine.kernels.elementwise import in_blocks
+from engine.kernels.elementwise import BLOCK, in_blocks
 from engine.kernels.matmul import (
     EXACT_FLOAT32,
     FARTHEST,
+    Finish,
     IntegerMatrices,
     integer_matrices,
     integer_product,
@@ -81,17 +83,22 @@ def quantize(
     described = _described(target)
     if described.kind == "float":
         return convert(xp, y if zero is None else y + zero.astype(np.float32), target, saturate=saturate)
-    return _rounded(xp, y, zero, target, described)
-
-
-def _rounded(xp: Any, y: Any, zero: Any, target: np.dtype, described: DType) -> Any:
-    """Floats, which may be written over, as integers counted from a zero point and held in the range of their type."""
-    xp.rint(y, out=y)
-    if zero is not None:
-        y += zero.astype(np.float32)
-    xp.clip(y, *integer_range(described), out=y)
+    _settle(xp, y, zero, described)
     # The 4- and 2-bit types are made from bytes.
     return y.astype(target) if described.bits >= 8 else y.astype(np.int8).astype(target)
+
+
+def _settle(xp: Any, y: Any, zero: Any, described: DType) -> None:
+    """Make floats integers, counted from a zero point and held in the range of their type; in place."""
+    xp.rint(y, out=y)
+    if not _is_nothing(zero):
+        y += zero.astype(np.float32)
+    xp.clip(y, *integer_range(described), out=y)
+
+
+def _is_nothing(zero: Any) -> bool:
+    """Whether adding a zero point changes nothing, as far as that is quick to know."""
+    return zero is None or (isinstance(zero, np.ndarray) and zero.ndim == 0 and not zero)
 
 
 def centred(x: Any, zero: Any) -> Any:
@@ -99,7 +106,7 @@ def centred(x: Any, zero: Any) -> Any:
     if x.dtype.kind in "iu" and x.dtype.itemsize > 2:
         return (x.astype(np.int64) - (0 if zero is None else zero.astype(np.int64))).astype(np.float32)
     y = x.astype(np.float32)
-    if zero is not None:
+    if not _is_nothing(zero):
         y -= zero.astype(np.float32)
     return y
 
@@ -185,13 +192,13 @@ def qlinear_matmul(
         total = xp.matmul(left, centred(b, b_zero_point))
     else:
         total = integer_product(xp, left, centred_matrices(ctx, b, b_zero_point))
-    factor = wide(_by_row(a_scale)) * wide(b_scale) / wide(_by_row(y_scale))
+    factor = _factor(_by_row(a_scale), b_scale, _by_row(y_scale))
     return _requantize(xp, total, factor, _by_row(y_zero_point))
 
 
 def _requantize(xp: Any, total: Any, factor: Any, zero: Any) -> Any:
     """Sums of products brought to the output's scale by one factor, in the dtype of `zero`; block by block."""
-    described, factor = _described(zero.dtype), factor.astype(np.float32)
+    described = _described(zero.dtype)
     if xp is not np or described.kind == "float" or total.ndim == 0:
         return quantize(xp, total.astype(np.float32) * factor, np.float32(1), zero, zero.dtype)
     y = np.empty(total.shape, zero.dtype)
@@ -199,11 +206,18 @@ def _requantize(xp: Any, total: Any, factor: Any, zero: Any) -> Any:
     zeros = None if zero.size == 1 else np.broadcast_to(zero, total.shape)
 
     def task(part: tuple[slice, ...]) -> None:
-        shift = zero.reshape(()) if zeros is None else zeros[part]
-        y[part] = _rounded(np, total[part] * factors[part], shift, zero.dtype, described)
+        scaled = total[part] * factors[part]
+        _settle(np, scaled, zero.reshape(()) if zeros is None else zeros[part], described)
+        y[part] = scaled
 
     in_blocks(total.shape, task)
     return y
+
+
+def _factor(left: Any, right: Any, result: Any) -> Any:
+    """What sums of products are multiplied by, to be in units of the result, from the three scales; float32."""
+    factor = (wide(left) * wide(right) / wide(result)).astype(np.float32)
+    return factor.reshape(()) if factor.size == 1 else factor
 
 
 @kernel("ConvInteger", 10)
@@ -220,7 +234,8 @@ def conv_integer(
 ) -> Any:
     """Convolution of integers in int32 (ConvInteger 10); the padding counts as zero after the shift by x_zero_point."""
     slides = filter_windows(x, w, group, kernel_shape, sliding)
-    total = _integer_convolution(ctx, centred(x, _scalar(x_zero_point)), w, w_zero_point, slides, group)
+    filters = _filters(ctx, w, w_zero_point)
+    total = _integer_convolution(ctx.xp, centred(x, _scalar(x_zero_point)), filters, slides, group)
     return total.astype(np.int32, copy=False)
 
 
@@ -242,17 +257,36 @@ def qlinear_conv(
     **sliding: Unpack[Sliding],
 ) -> Any:
     """Convolution of quantised tensors, quantised; b counts in units of x_scale * w_scale (QLinearConv 10)."""
-    xp = ctx.xp
-    slides = filter_windows(x, w, group, kernel_shape, sliding)
-    total = _integer_convolution(ctx, centred(x, _scalar(x_zero_point)), w, w_zero_point, slides, group)
+    slides, spatial = filter_windows(x, w, group, kernel_shape, sliding), (1,) * (x.ndim - 2)
+    scales = _scalar(x_scale), w_scale, _scalar(y_scale)
+    factor = ctx.prepared("factor", lambda: _factor(*scales), x_scale, w_scale, y_scale)
+    filters, left, zero = _filters(ctx, w, w_zero_point), centred(x, _scalar(x_zero_point)), _scalar(y_zero_point)
+    if filters.is_exact and (b is None or ctx.prepared("b", lambda: magnitude(b) <= EXACT_FLOAT32, b)):
+        operands = (factor,) if b is None else (factor, b.astype(np.float32))
+        finish = Finish(partial(_requantize_in_place, ctx.xp, zero), operands)
+        return _narrowed(ctx.xp, convolve(ctx.xp, left, filters.values, slides, group, finish), zero.dtype)
+    total = _integer_convolution(ctx.xp, left, filters, slides, group)
     if b is not None:
-        exact = total.dtype == np.int32 or ctx.prepared("b", lambda: magnitude(b) <= EXACT_FLOAT32, b)
-        total = total if exact else total.astype(np.int32)
-        total += b.reshape(-1, *(1,) * (x.ndim - 2)).astype(total.dtype)  # of two exact floats: rounded once
-    factor = _scalar(x_scale) * w_scale / _scalar(y_scale)
-    if factor.ndim and factor.size > 1:
-        factor = factor.reshape(-1, *(1,) * (x.ndim - 2))
-    return _requantize(xp, total, factor, _scalar(y_zero_point))
+        total = total.astype(np.int32, copy=False)
+        total += b.reshape(-1, *spatial)
+    return _requantize(ctx.xp, total, factor if factor.ndim == 0 else factor.reshape(-1, *spatial), zero)
+
+
+def _requantize_in_place(xp: Any, zero: Any, y: Any, factor: Any, bias: Any = None) -> None:
+    """Sums of products held as float32, plus a bias, as integers of the output's scale, still held as float32."""
+    if bias is not None:
+        y += bias  # of two exact floats: rounded once
+    y *= factor
+    _settle(xp, y, zero, _described(zero.dtype))
+
+
+def _narrowed(xp: Any, x: Any, dtype: np.dtype) -> Any:
+    """Integers held as float32 in their own type of 8 bits or more; large arrays on the host block by block."""
+    if xp is not np or x.size <= BLOCK:
+        return x.astype(dtype)
+    y = np.empty(x.shape, dtype)
+    in_blocks(x.shape, lambda part: np.copyto(y[part], x[part], casting="unsafe"))
+    return y
 
 
 def _scalar(values: Any) -> Any:
@@ -266,28 +300,34 @@ def _by_filter(values: Any, rank: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Filters:
-    """Filters less their zero point as float32, and the largest sum of magnitudes over one of them."""
+    """Filters less their zero point as float32; whether every sum of their products with bytes is exact so."""
 
     values: Any
-    reach: float
+    is_exact: bool
+    peak: int
 
 
-def _filters(w: Any, zero: Any) -> _Filters:
-    values = centred(w, _by_filter(zero, w.ndim))
-    return _Filters(values, float(abs(values).reshape(len(values), -1).sum(axis=1).max()) if w.size else 0.0)
+def _filters(ctx: KernelContext, w: Any, zero: Any) -> _Filters:
+    def make() -> _Filters:
+        values = centred(w, _by_filter(zero, w.ndim))
+        if not w.size:
+            return _Filters(values, True, 0)
+        reach = float(abs(values).reshape(len(values), -1).sum(axis=1).max())
+        return _Filters(values, reach * FARTHEST <= EXACT_FLOAT32, magnitude(values))
+
+    return ctx.prepared("w", make, w, zero)
 
 
-def _integer_convolution(ctx: KernelContext, x: Any, w: Any, w_zero: Any, slides: Any, group: int) -> Any:
+def _integer_convolution(xp: Any, x: Any, filters: _Filters, slides: Any, group: int) -> Any:
     """Convolution of 8-bit integers, x held as float32: exact, as float32 where all sums fit there, else as int32.
 
     Otherwise channels are taken in runs so short that no float32 sum can leave the exactly represented integers;
     where even a short run could, in float64.
     """
-    filters = ctx.prepared("w", lambda: _filters(w, w_zero), w, w_zero)
-    xp, w = ctx.xp, filters.values
-    if filters.reach * FARTHEST <= EXACT_FLOAT32:
+    w = filters.values
+    if filters.is_exact:
         return convolve(xp, x, w, slides, group)
-    run = EXACT_FLOAT32 // (FARTHEST * magnitude(w) * prod(w.shape[2:]))
+    run = EXACT_FLOAT32 // (FARTHEST * filters.peak * prod(w.shape[2:]))
     if group > 1 or run < 16:
         return convolve(xp, x.astype(np.float64), w.astype(np.float64), slides, group).astype(np.int32)
     total = 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import TypedDict
 
@@ -87,6 +88,18 @@ def windows(
     ------
     WindowError: an attribute has the wrong length or a value that the specification does not allow.
     """
+    return _windows(tuple(size), tuple(kernel), *map(_fixed, (strides, dilations, pads)), auto_pad, ceil_mode)
+
+
+def _fixed(values: Sequence[int] | None) -> tuple[int, ...] | None:
+    return None if values is None else tuple(values)
+
+
+@lru_cache(1 << 12)
+def _windows(
+    size: tuple[int, ...], kernel: tuple[int, ...], strides: tuple[int, ...] | None, dilations: tuple[int, ...] | None,
+    pads: tuple[int, ...] | None, auto_pad: str, ceil_mode: int,
+) -> Windows:  # fmt: skip
     rank = len(size)
     if not kernel:
         raise WindowError(f"attribute 'kernel_shape' is empty: {rank} spatial axes need {rank} entries")

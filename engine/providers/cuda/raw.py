@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.kernels.contrib_fused import activation_in_place
 from engine.kernels.convolution import filter_windows
-from engine.kernels.matmul import Finish
+from engine.kernels.matmul import biased
 from engine.kernels.registry import MICROSOFT, KernelContext
 from engine.kernels.windows import Windows, windows
 
@@ -116,7 +116,7 @@ def fused_convolution(generic: Function) -> Function:
         y = _depthwise(ctx, x, w, b, attributes)
         if y is None:
             return generic(ctx, x, w, b, z, activation=activation, activation_params=activation_params, **attributes)
-        Finish(z, activation_in_place(ctx.xp, activation, activation_params or [])).apply(y, z)
+        biased(z, activation_in_place(ctx.xp, activation, activation_params or [])).apply(y)
         return y
 
     return conv
