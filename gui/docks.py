@@ -31,7 +31,7 @@ LEFT, RIGHT, BOTTOM = (
     Qt.DockWidgetArea.BottomDockWidgetArea,
 )
 SHARES = {LEFT: 0.26, RIGHT: 0.21, BOTTOM: 0.29}  # of the window's width or height, at first
-MIN_WIDTH = 250  # of the panes at the sides
+MIN_WIDTH = 200  # of the panes at the sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,12 @@ def set_corners(window: QMainWindow, narrow: bool = False) -> None:
     """Let the panes at the sides reach down to the border; in a narrow window, those at the bottom take its width."""
     window.setCorner(Qt.Corner.BottomLeftCorner, BOTTOM if narrow else LEFT)
     window.setCorner(Qt.Corner.BottomRightCorner, BOTTOM if narrow else RIGHT)
+
+
+def narrow_sides(window: QMainWindow, docks: dict[str, QDockWidget]) -> None:
+    """Leave the canvas as much of a narrow window as the panes at its sides can do without."""
+    sides = [dock for dock in docks.values() if window.dockWidgetArea(dock) is not BOTTOM and not dock.isHidden()]
+    window.resizeDocks(sides, [MIN_WIDTH] * len(sides), Qt.Orientation.Horizontal)
 
 
 def refresh_titles(docks: dict[str, QDockWidget]) -> None:

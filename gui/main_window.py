@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QMainWindow,
     QMenu,
-    QSizePolicy,
     QStackedWidget,
     QTabWidget,
     QVBoxLayout,
@@ -200,7 +199,6 @@ class MainWindow(QMainWindow):
         self.settings.add_recent(path)
         self.settings.folder = str(Path(path).absolute().parent)
         self._pages.setCurrentWidget(self.canvas)
-        self.empty.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # needs no room any more
         if self._watcher.files():
             self._watcher.removePaths(self._watcher.files())
         self._watcher.addPath(path)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, QRect, QTimer, Slot
 
 from engine.graph.ir import Node, Tensor
-from gui.docks import set_corners
+from gui.docks import narrow_sides, set_corners
 from gui.main_window import MainWindow
 
 FARTHEST = 100  # nodes back to something that both models have
@@ -150,6 +150,7 @@ def link(shown: MainWindow, other: MainWindow) -> None:
         assert layout is not None  # main windows bring their own
         layout.activate()  # or the window would not become narrower than it had to be before
         window.setGeometry(_half(shown, side))
+        narrow_sides(window, window.docks)
         window.raise_()
     SideBySide(shown, other)
 

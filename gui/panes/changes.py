@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QComboBox, QSplitter, QToolButton
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QSplitter, QToolButton
 
 from engine.diff import ModelDiff
 from engine.graph.ir import Node, Tensor
@@ -33,6 +33,7 @@ class ChangesPane(TablePane):
         self.kind = QComboBox()
         self.kind.setAccessibleName("Kind of difference")
         self.kind.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.kind.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.kind.currentIndexChanged.connect(self.apply_filter)
         self.top.insertWidget(0, self.kind)
         self.there = QToolButton(text="Show There", toolTip="Show this in a window of the other model (Ctrl+F7)")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gui.theme import ui_font
 from gui.widgets.tips import plain_tip
@@ -24,6 +24,7 @@ class EmptyState(QWidget):
 
     def __init__(self) -> None:
         super().__init__(objectName="emptyState")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # it is not what a window is for
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._target = QFrame(objectName="dropTarget")
         self._target.setFixedWidth(440)

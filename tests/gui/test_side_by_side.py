@@ -19,6 +19,7 @@ from gui.side_by_side import SideBySide
 from gui.windows import Windows
 
 Pair = tuple[MainWindow, MainWindow]
+SCREEN = 1200  # px in all, of a small one
 
 
 def save(path: Path, operators: str, name: Callable[[int, str], str]) -> Path:
@@ -117,6 +118,7 @@ def seen(window: MainWindow) -> tuple[float, float, float]:
 def test_windows_side_by_side_share_the_screen_and_the_colours(qtbot: QtBot, pair: Pair) -> None:
     shown, other = pair
     assert shown.x() < other.x()
+    assert shown.minimumSizeHint().width() + other.minimumSizeHint().width() <= SCREEN
     assert shown.y() == other.y()
     legends = [[text for _, text in window.canvas.canvas.coloring.legend.entries] for window in pair]
     assert legends == [["Removed here  1", "The same  5"], ["Only here  1", "The same  6"]]
