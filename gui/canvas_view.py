@@ -79,6 +79,7 @@ class CanvasView(QWidget):
         self.stack.said.connect(self.say)
         document.selection_changed.connect(self._show_selection)
         document.run_changed.connect(self._recolor)
+        document.forecast.changed.connect(self._recolor)
         document.dims_changed.connect(self._bind)
         canvas.node_clicked.connect(document.select)
         canvas.tensor_clicked.connect(document.select)
@@ -127,6 +128,7 @@ class CanvasView(QWidget):
     def set_color_mode(self, mode: str) -> None:
         """Colour the nodes by one of the modes of `gui.color_modes`."""
         self._color_mode = mode
+        self._document.forecast.want(mode == "provider")
         self._recolor()
 
     def highlight(self, items: Iterable[Node | Tensor]) -> None:
@@ -344,8 +346,9 @@ class CanvasView(QWidget):
 
     @Slot()
     def _recolor(self) -> None:
-        self.canvas.set_colors(color_title(self._color_mode), color_values(self._color_mode, self._document))
-        self.canvas.set_copies(shown_copies(self._color_mode, self._document))
+        mode, document = self._color_mode, self._document
+        self.canvas.set_colors(color_title(mode, document), color_values(mode, document))
+        self.canvas.set_copies(shown_copies(mode, document))
 
     @Slot()
     def _bind(self) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COLOR_MODES = (
     ("category", "Category", "Colour by what kind of work an operator does (Alt+1)"),
-    ("provider", "Provider", "Colour by who computed a node in the last run (Alt+2)"),
+    ("provider", "Provider", "Colour by who computed a node in the last run, or would in the next (Alt+2)"),
     ("time", "Time", "Colour by the time a node took in the last run (Alt+3)"),
     ("dtype", "dtype", "Colour by the element type of the first output (Alt+4)"),
     ("error", "Error", "Colour by the difference from CPU only in the last comparison (Alt+5)"),
@@ -27,8 +27,10 @@ COLOR_MODES = (
 FROM_FILE = "file:"
 
 
-def color_title(mode: str) -> str:
-    """What the canvas calls a mode: its word, or a title for numbers of a file."""
+def color_title(mode: str, document: Document) -> str:
+    """What the canvas calls a mode: its word, whether that is planned only, or a title for numbers of a file."""
+    if mode == "provider" and document.forecast.placements:
+        return "planned provider"
     return f"attachment: {one_line(mode.removeprefix(FROM_FILE), 40)}" if mode.startswith(FROM_FILE) else mode
 
 
@@ -37,7 +39,9 @@ COPIES_SHOWN = ("provider", "time")
 
 
 def shown_copies(mode: str, document: Document) -> Sequence[ProviderEdge]:
-    """The edges that carried copies in the last run, in the modes that show them."""
+    """The edges that carried copies in the last run, in the modes that show them, or would in the next."""
+    if mode == "provider" and document.forecast.copies:
+        return document.forecast.copies
     times = document.run.times if document.run is not None and mode in COPIES_SHOWN else None
     return times.copies if times is not None else ()
 
@@ -49,8 +53,9 @@ def color_values(mode: str, document: Document) -> Mapping[Node, object]:
         return attached.of_nodes(mode.removeprefix(FROM_FILE)) if attached is not None else {}
     if mode == "change":
         return changes.kind if changes is not None else {}
+    if mode == "provider":
+        placements = run.placements if run is not None else document.forecast.placements
+        return {node: name for node, p in placements.items() if (name := provider_name(p))}
     if run is None:
         return {}
-    if mode == "provider":
-        return {node: name for node, p in run.placements.items() if (name := provider_name(p))}
     return {"time": run.node_ms, "error": run.disagreement}.get(mode, {})

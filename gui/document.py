@@ -24,6 +24,7 @@ from gui.costing import Costing
 from gui.differ import Differ
 from gui.errors import explain
 from gui.finder import Finder
+from gui.forecast import Forecast
 from gui.history import History, Place
 from gui.index import ModelIndex
 from gui.jobs import Function, Job, JobRunner, Task
@@ -35,8 +36,9 @@ Item: TypeAlias = "Node | Tensor | None"
 
 
 class Document(QObject):
-    """One model and what is being looked at. `finder` searches it, `costing` counts what it costs, `differ` holds it
-    against another one, `attachment` has what a file beside it says, `bookmarks` what the user comes back to.
+    """One model and what is being looked at. `finder` searches it, `costing` counts what it costs, `forecast` tells who
+    would compute it, `differ` holds it against another one, `attachment` has what a file beside it says, `bookmarks`
+    what the user comes back to.
 
     A large model can be shown before it is linked: what `sketcher(file, task)` makes in the thread that opens the file,
     `sketched(sketch)` hands out. `is_sketched` is true until the model is there, or until the opening has ended without
@@ -83,6 +85,7 @@ class Document(QObject):
         self.jobs = JobRunner(self)
         self.finder = Finder(self)
         self.costing = Costing(self)
+        self.forecast = Forecast(self)
         self.differ = Differ(self)
         self.attachment = Attachment(self)
         self.bookmarks = Bookmarks(self)

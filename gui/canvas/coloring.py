@@ -72,8 +72,9 @@ def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None,
     given = values or {}
     if all(isinstance(value, QColor) for value in given.values()) and given:
         return by_color(scene, mode, {n: v.name() for n, v in given.items() if isinstance(v, QColor)})
-    if mode == "provider":
-        return by_name(scene, "Provider", {node: str(value) for node, value in given.items()})
+    if mode in ("provider", "planned provider"):
+        title = "Provider" if mode == "provider" else "Provider, as planned"
+        return by_name(scene, title, {node: str(value) for node, value in given.items()})
     if mode == "change":
         return by_change(scene, {node: str(value) for node, value in given.items()})
     numbers = {node: float(value) for node, value in given.items() if isinstance(value, int | float | np.number)}

@@ -44,6 +44,7 @@ class CopyMarks:
     badges: list[Badge]
     strings: StringTable
     texts: Ints  # numbers of the badges' texts
+    planned: bool  # no run has made them yet
 
     @classmethod
     def of(cls, scene: Scene, geometry: Geometry, edges: Sequence[ProviderEdge], measure: Measure) -> CopyMarks:
@@ -52,8 +53,10 @@ class CopyMarks:
 
 
 def copies_text(edges: Sequence[ProviderEdge]) -> str:
-    """Copies in words, such as ``2 copies · 1.2 MiB · 0.30 ms``."""
+    """Copies in words, such as ``2 copies · 1.2 MiB · 0.30 ms``, or, before a run, ``2 planned copies``."""
     count = sum(edge.count for edge in edges)
+    if not count:
+        return counted(len(edges), "planned copy")
     nbytes, seconds = sum(edge.nbytes for edge in edges), sum(edge.seconds for edge in edges)
     return f"{counted(count, 'copy')} · {bytes_text(nbytes)} · {ms_text(seconds * 1e3)} ms"
 
@@ -97,7 +100,8 @@ class _Placing:
         strings = StringTable()
         badges = _apart(badges)
         texts = strings.numbers([badge.text for badge in badges])
-        return CopyMarks(self._segments(arrows), arrows, badges, strings, texts)
+        planned = not any(edge.count for edge in edges)
+        return CopyMarks(self._segments(arrows), arrows, badges, strings, texts, planned)
 
     def _add(self, edge: ProviderEdge) -> None:
         """Mark the lines to all that read a tensor on the other device; it is counted where it comes first."""

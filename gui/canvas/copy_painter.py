@@ -29,8 +29,9 @@ class CopyPainter:
         self._widths = np.array([badge.width for badge in badges], float)
 
     def paint_lines(self, painter: QPainter, seen: Visible, colors: CanvasColors) -> None:
-        """Paint the lines that copies run along."""
-        self._lines.paint_segments(painter, seen, self._marks.segments, self._marks.arrows, colors.copied)
+        """Paint the lines that copies run along, dashed before a run has made them."""
+        marks = self._marks
+        self._lines.paint_segments(painter, seen, marks.segments, marks.arrows, colors.copied, marks.planned)
 
     def paint_badges(self, painter: QPainter, seen: Visible, colors: CanvasColors) -> None:
         """Paint what is copied into the boxes in sight, once it can be read."""

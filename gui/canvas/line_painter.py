@@ -47,13 +47,21 @@ class LinePainter:
         segments = seen.segments[np.isin(g.segment_net[seen.segments], nets)]
         self._thick(painter, seen, segments, arrows[np.isin(g.arrow_net[arrows], nets)], color)
 
-    def paint_segments(self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str) -> None:
+    def paint_segments(
+        self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str, dashed: bool = False
+    ) -> None:  # fmt: skip
         """Paint some pieces of lines, thicker, and some arrowheads."""
         near = np.intersect1d(seen.arrows, arrows) if seen.near else arrows[:0]
-        self._thick(painter, seen, np.intersect1d(seen.segments, segments), near, color)
+        self._thick(painter, seen, np.intersect1d(seen.segments, segments), near, color, dashed)
 
-    def _thick(self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str) -> None:
-        self._draw(painter, seen, seen.lines(segments), QPen(QColor(color), max(1.6, 2.0 * seen.scale)))
+    def _thick(
+        self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str, dashed: bool = False
+    ) -> None:  # fmt: skip
+        width = max(1.6, 2.0 * seen.scale)
+        if dashed:
+            self._dashed(painter, seen, segments, color, width)
+        else:
+            self._draw(painter, seen, seen.lines(segments), QPen(QColor(color), width))
         self._arrows(painter, seen, arrows, color)
 
     def _dashed(self, painter: QPainter, seen: Visible, segments: Ints, color: str, width: float) -> None:

@@ -126,8 +126,9 @@ class GraphPicture(Viewport):
         Parameters
         ----------
         mode
-            "category" and "dtype" need no values; "provider" takes names; "change" takes kinds of change; "time" takes
-            milliseconds; "error" takes relative differences. Any other mode is a title for numbers or `QColor`.
+            "category" and "dtype" need no values; "provider" and "planned provider" take names; "change" takes kinds of
+            change; "time" takes milliseconds; "error" takes relative differences. Any other mode is a title for numbers
+            or `QColor`.
         values
             By node. A node without a value is grey.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -58,6 +59,7 @@ def test_copies_in_words() -> None:
     assert copies_text([edge]) == "2 copies · 1.2 MiB · 0.30 ms"
     assert copies_text([edge, edge]).startswith("4 copies · 2.4 MiB")
     assert copies_text([ProviderEdge(None, "a", "b", None, (), 1, 8, 0.0)]) == "1 copy · 8 B · 0.00 ms"
+    assert copies_text([ProviderEdge(None, "a", "b", None, ())]) == "1 planned copy"
 
 
 def test_a_badge_at_each_node_that_a_tensor_is_copied_to() -> None:
@@ -130,6 +132,12 @@ def colors_in(image: QImage) -> set[str]:
     return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(0, image.height(), 2)}
 
 
+def runs_of(color: str, image: QImage, x: int) -> int:
+    """How many pieces of a colour there are from top to bottom."""
+    column = [image.pixelColor(x, y).name() == color for y in range(image.height())]
+    return sum(here and not above for above, here in pairwise([False, *column]))
+
+
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 @pytest.mark.parametrize("scale", [0.2, 1.0])
 def test_marks_are_painted_and_taken_back(qtbot: QtBot, theme: object, scale: float) -> None:
@@ -146,7 +154,14 @@ def test_marks_are_painted_and_taken_back(qtbot: QtBot, theme: object, scale: fl
     pink = QColor(canvas_colors(theme).copied).name()
     assert pink not in colors_in(plain)
     canvas.set_copies(copied(model))
-    assert pink in colors_in(canvas.grab().toImage())
+    made = canvas.grab().toImage()
+    assert pink in colors_in(made)
+    session = Session(model, [ToyProvider()])
+    canvas.set_copies(provider_edges(session.placements, session.planned_copies()))
+    planned = canvas.grab().toImage()
+    assert pink in colors_in(planned)
+    at = round(canvas.node_rect(model.graph.nodes[0]).center().x())
+    assert scale < 1 or runs_of(pink, planned, at) > runs_of(pink, made, at), "dashes"
     canvas.set_copies(())
     assert canvas.grab().toImage() == plain
 
