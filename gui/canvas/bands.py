@@ -16,7 +16,7 @@ from gui.canvas.layout.types import Floats, Ints
 IN_A_BAND = 16  # rectangles, on average
 MOST_BANDS = 8192
 MOST_ENTRIES = 16  # bands that a rectangle is listed in; one that reaches through more is looked at every time
-MOSTLY = 0.5  # of all bands; who asks for more is given everything
+FEW = 16  # what is more than this part of all is not worth sorting out: everything is looked at then
 
 
 @dataclass(slots=True)
@@ -69,9 +69,9 @@ class Bands:
         last = len(self.first) - 2
         begin = min(max(int(low // self.height), 0), last)
         end = min(max(int(high // self.height), 0), last)
-        if end - begin >= MOSTLY * last:
-            return slice(None)
         found = self.item[self.first[begin] : self.first[end + 1]]
+        if FEW * (len(found) + len(self.far)) > self.count:
+            return slice(None)
         return np.unique(np.concatenate([found, self.far]))
 
 

@@ -16,6 +16,7 @@ from engine.graph.ir import Node
 from gui.canvas.groups import Group
 from gui.canvas.layout.types import Ints
 from gui.canvas.palette import (
+    CATEGORIES,
     CHANGE_COLORS,
     NETRON_OTHER,
     NO_VALUE,
@@ -89,7 +90,9 @@ def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None,
 
 def by_category(scene: Scene) -> Coloring:
     """Every operator in the colour of its category."""
-    return _tabled([box.category.color for box in scene.boxes], None)
+    found, place, index = np.unique(scene.category, return_index=True, return_inverse=True)
+    by_place = np.argsort(place)  # as in a table that is filled from the first box on
+    return Coloring([CATEGORIES[found[i]].color for i in by_place], np.argsort(by_place)[index])
 
 
 def by_netron_category(scene: Scene) -> Coloring:

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from gui.canvas.bands import Bands
 from gui.canvas.layout import Layout
 from gui.canvas.layout.types import Bools, Floats, Ints
-from gui.canvas.palette import Category
 from gui.canvas.scene import HEADER_HEIGHT, ROW_HEIGHT, Box, BoxKind, Scene
 
 CURVE_SAMPLES = np.linspace(0.0, 1.0, 13)
-CATEGORIES = list(Category)
 KINDS = list(BoxKind)
 FRAME = KINDS.index(BoxKind.FRAME)
 CHIP = KINDS.index(BoxKind.CHIP)
@@ -70,8 +68,8 @@ class Geometry:
         Height of the coloured part of each box, shape (n,).
     parent
         The frame each box stands in, or -1, shape (n,).
-    kind, category
-        Index into `KINDS` and `CATEGORIES`, shape (n,).
+    kind
+        Index into `KINDS`, shape (n,).
     slack
         How far the title of a frame can move to the right within it, to stay in sight; 0 for others, shape (n,).
     title, title_x, note, note_x, glyph
@@ -95,7 +93,6 @@ class Geometry:
     header: Floats
     parent: Ints
     kind: NDArray[np.int8]
-    category: NDArray[np.int8]
     slack: Floats
     title: Ints
     title_x: Floats
@@ -145,7 +142,6 @@ class Geometry:
             header=np.where(np.isin(kind, HEADED), HEADER_HEIGHT, height),
             parent=np.array([b.parent for b in boxes], np.int64),
             kind=kind,
-            category=np.array([CATEGORIES.index(b.category) for b in boxes], np.int8),
             slack=np.where(kind == FRAME, width - scene.layout_input.width, 0.0),
             title=strings.numbers([b.title for b in boxes]),
             title_x=np.array([b.title_x for b in boxes]),

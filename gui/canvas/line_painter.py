@@ -10,7 +10,7 @@ from gui.canvas.buffers import Buffers
 from gui.canvas.geometry import Geometry
 from gui.canvas.layout.types import Floats, Ints
 from gui.canvas.palette import CanvasColors
-from gui.canvas.visible import Visible, distinct_lines
+from gui.canvas.visible import Visible
 
 ARROW_WIDTH, ARROW_HEIGHT = 4.2, 7.0
 DASHES = [4, 3]
@@ -30,7 +30,7 @@ class LinePainter:
         if seen.far:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
             painter.setPen(QPen(QColor(colors.edge), 0))
-            self._buffers.lines(painter, distinct_lines(seen.lines(seen.segments)))
+            self._buffers.lines(painter, seen.distinct_lines(seen.segments))
         else:
             plain = seen.segments[~back & ~captured]
             self._draw(painter, seen, seen.lines(plain), QPen(QColor(colors.edge), seen.line_width))

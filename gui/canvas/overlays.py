@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QWidget
 from gui.canvas.buffers import Buffers
 from gui.canvas.coloring import Coloring, Legend
 from gui.canvas.geometry import FRAME, Geometry
-from gui.canvas.layout.types import Ints
+from gui.canvas.layout.types import Floats, Ints
 from gui.canvas.palette import CanvasColors
 from gui.canvas.scene import TextStyle
 from gui.canvas.text import font
 from gui.canvas.view import View
+from gui.canvas.visible import distinct_rows
 
 MAP_SIZE = QSize(92, 150)  # lying down for a drawing that is wider than high
 MAP_PADDING = 6.0
@@ -110,22 +111,28 @@ class Minimap(QWidget):
         width, height = np.maximum((g.x1 - g.x0) * across, 1.5), np.maximum((g.y1 - g.y0) * along, 1.0)
         frames = np.flatnonzero(g.kind == FRAME)
         painter.setBrush(QColor(colors.border))
-        self._buffers.rects(painter, x[frames], y[frames], width[frames], height[frames])
+        self._fill(painter, x[frames], y[frames], width[frames], height[frames])
         for i, color in enumerate(coloring.colors):
             same = (coloring.index == i) & (g.kind != FRAME)
             painter.setBrush(QColor(color))
-            self._buffers.rects(painter, x[same], y[same], width[same], height[same])
+            self._fill(painter, x[same], y[same], width[same], height[same])
         if len(self._found):
             painter.setBrush(QColor(colors.found))
             count = len(self._found)
             middle = y[self._found] - 0.5
-            self._buffers.rects(painter, x[self._found] - 2, middle, width[self._found] + 4, np.full(count, 2.0))
+            self._fill(painter, x[self._found] - 2, middle, width[self._found] + 4, np.full(count, 2.0))
         if len(self._marked):  # at the left border, where the boxes of a tall graph cannot hide them
             painter.setBrush(QColor(colors.accent))
             border, wide, high = (np.full(len(self._marked), size) for size in (2.0, 5.0, 3.0))
-            self._buffers.rects(painter, border, y[self._marked] - 1, wide, high)
+            self._fill(painter, border, y[self._marked] - 1, wide, high)
         painter.end()
         return picture
+
+    def _fill(self, painter: QPainter, x: Floats, y: Floats, width: Floats, height: Floats) -> None:
+        """Fill rectangles of one colour; those of a large graph share few pixels, and each is filled once."""
+        ratio = self.devicePixelRatioF()
+        kept = distinct_rows(edge * ratio for edge in (x, y, x + width, y + height))
+        self._buffers.rects(painter, x[kept], y[kept], width[kept], height[kept])
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._emit_moved(event)

@@ -34,6 +34,8 @@ class Category(Enum):
         self.glyph = glyph
 
 
+CATEGORIES = list(Category)
+
 _OPERATORS = {
     Category.LAYER: """Conv ConvInteger ConvTranspose DeformConv CausalConvWithState Gemm MatMul MatMulInteger Einsum
         GRU LSTM RNN Attention LinearAttention FlexAttention RotaryEmbedding QLinearConv QLinearMatMul

@@ -14,6 +14,7 @@ from enum import Enum, StrEnum
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas.groups import Group
@@ -160,6 +161,8 @@ class Scene:
 
     Attributes
     ----------
+    category
+        Of each box, as an index into `CATEGORIES` of the palette, shape (n,).
     box_of
         Index of the box of a node, group, frame, input or captured tensor, by `id` of the item.
     nets_of
@@ -180,6 +183,7 @@ class Scene:
     boxes: list[Box]
     nets: list[Net]
     layout_input: LayoutInput
+    category: NDArray[np.int8]
     box_of: dict[int, int]
     nets_of: dict[int, list[int]]
     output_box: dict[int, int]

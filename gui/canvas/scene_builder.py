@@ -16,6 +16,7 @@ from gui.canvas.groups import Group, GroupTree, Member
 from gui.canvas.labels import net_label, room_for_sizes, shortened
 from gui.canvas.layout import LayoutInput
 from gui.canvas.leaving_out import LeftOut
+from gui.canvas.palette import CATEGORIES
 from gui.canvas.scene import Box, BoxKind, Measure, Net, Opened, Scene, SceneOptions, TextStyle
 
 MAX_LABEL_WIDTH = 170.0
@@ -234,6 +235,7 @@ class _Builder:
                 horizontal=self.options.horizontal,
                 slot=np.arange(1, len(edges) + 1),  # nodes are read slot by slot
             ),
+            category=np.array([CATEGORIES.index(box.category) for box in self.boxes], np.int8),
             box_of=self.box_of,
             nets_of=nets_of,
             output_box=self.output_box,

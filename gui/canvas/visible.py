@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from PySide6.QtCore import QRectF
 
@@ -135,12 +137,14 @@ class Visible:
             lines[:, across] = np.floor(lines[:, across]) + 0.5
         return lines
 
-
-def distinct_lines(lines: Floats) -> Floats:
-    """Lines on the pixel grid, each once."""
-    grid = np.clip(np.rint(lines), -8, 32000).astype(np.int64) + 8
-    key = np.unique(((grid[:, 0] * 32768 + grid[:, 1]) * 32768 + grid[:, 2]) * 32768 + grid[:, 3])
-    return np.stack([(key >> shift) & 32767 for shift in (45, 30, 15, 0)], 1) - 8.0
+    def distinct_lines(self, segments: Ints) -> Floats:
+        """Segments on the pixel grid, each once: of a large graph, most fall together."""
+        at, offsets = self.geometry.segments, (self.view.dx, self.view.dy) * 2
+        key = _packed(at[segments, i] * self.scale + offset for i, offset in enumerate(offsets))
+        key.sort()  # np.unique would hash them, which takes many times as long where most are distinct
+        first = np.ones(len(key), bool)
+        first[1:] = key[1:] != key[:-1]
+        return np.stack([(key[first] >> shift) & 32767 for shift in (45, 30, 15, 0)], 1) - 8.0
 
 
 def distinct_rects(x: Floats, y: Floats, color: Ints) -> Ints:
@@ -148,3 +152,17 @@ def distinct_rects(x: Floats, y: Floats, color: Ints) -> Ints:
     key = (np.rint(x).astype(np.int64) + 4096) * 2**32 + (np.rint(y).astype(np.int64) + 4096) * 64 + color
     first: Ints = np.unique(key, return_index=True)[1]
     return first
+
+
+def distinct_rows(columns: Iterable[Floats]) -> Ints:
+    """The first of all rows that say the same in whole px, of up to four columns."""
+    first: Ints = np.unique(_packed(columns), return_index=True)[1]
+    return first
+
+
+def _packed(columns: Iterable[Floats]) -> Ints:
+    """Up to four columns of px as one number a row."""
+    key: Ints = np.zeros(1, np.int64)
+    for column in columns:
+        key = (key << 15) + (np.clip(np.floor(column + 0.5), -8, 32000).astype(np.int64) + 8)
+    return key
