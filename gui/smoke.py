@@ -16,7 +16,7 @@ from PySide6.QtCore import QEventLoop, QObject, QSettings, Qt, QTimer, Signal, S
 
 import resources
 from gui.app import Application, keep_moving
-from gui.busy_frames import Times, frames_while
+from gui.busy_frames import Times, frames_while, rest, settle
 from gui.frame_times import frame_times, peak_memory_mib
 from gui.heartbeat import Heartbeat
 from gui.main_window import MainWindow
@@ -24,8 +24,6 @@ from gui.panes.run import RunPane
 from gui.running.report import report_of
 
 TIMEOUT_MS = 600_000
-LOOK_MS = 5
-SETTLE_MS = 400  # the canvas draws its fine frame once nothing has moved for a moment
 
 FIGURES = (
     "first_frame_ms", "first_frame_cpu_ms", "opened_ms", "opened_cpu_ms", "layout_ms", "selection_ms", "hit_test_ms",
@@ -142,7 +140,7 @@ def _drive(window: MainWindow, report: SmokeReport, picture: str | None, view_on
             _move(window, report)
             report.reason = "" if view_only else _run(window, report)
     if picture and window.document.model is not None:
-        _settle()
+        settle()
         if window.grab().save(picture):
             report.picture = picture
         else:
@@ -220,7 +218,7 @@ def _measure(window: MainWindow, report: SmokeReport) -> None:
 
 def _open_again(window: MainWindow, report: SmokeReport) -> str:
     """Open the model in the warm process, watching how long the window does not answer."""
-    _rest(window)
+    rest(window)
     heart = Heartbeat()
     heart.start()
     opening = Opening(window)
@@ -236,16 +234,16 @@ def _open_again(window: MainWindow, report: SmokeReport) -> str:
 
 def _move(window: MainWindow, report: SmokeReport) -> None:
     """How the canvas moves while a model is opened, laid out and run."""
-    canvas, document = window.canvas, window.document
-    _rest(window)
-    turned = not canvas.options.horizontal
-    report.frames_during_layout, _ = frames_while(window, lambda: canvas.set_options(horizontal=turned))
-    canvas.set_options(horizontal=not turned)
-    _rest(window)
+    canvas, document, horizontal = window.canvas, window.document, window.canvas.options.horizontal
+
+    def turn() -> None:
+        document.layouts.clear()
+        canvas.set_options(horizontal=not canvas.options.horizontal)
+
+    report.frames_during_layout, _ = frames_while(window, turn)
+    canvas.set_options(horizontal=horizontal)
     report.frames_during_run, report.cancel_run_ms = frames_while(window, document.run_requested.emit)
-    _rest(window)
     report.frames_during_opening, report.cancel_opening_ms = frames_while(window, lambda: document.open(report.model))
-    _rest(window)
     if canvas.drawing is None:  # what took too long was cancelled
         Opening(window).run(report.model)
 
@@ -271,22 +269,6 @@ def _run(window: MainWindow, report: SmokeReport) -> str:
     report.result = f"{words.mixed} · {words.cpu_only} · {words.speedup} · {words.verdict}"
     window.docks["timings"].raise_()
     return "" if comparison.agree else f"the outputs do not agree: {words.verdict}"
-
-
-def _rest(window: MainWindow) -> None:
-    """Wait until nothing is under way any more, such as counting what the model costs."""
-    loop = QEventLoop()
-    look = QTimer(interval=LOOK_MS)
-    look.timeout.connect(lambda: None if window.document.jobs.active else loop.quit())
-    look.start()
-    loop.exec()
-    look.stop()
-
-
-def _settle() -> None:
-    loop = QEventLoop()
-    QTimer.singleShot(SETTLE_MS, loop.quit)
-    loop.exec()
 
 
 def _print(report: SmokeReport, as_json: bool) -> None:
