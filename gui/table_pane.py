@@ -8,15 +8,16 @@ from typing import Any
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
-from engine.graph.ir import Node, Tensor
+from engine.graph.ir import Graph, Node, Tensor
 from gui.document import Document, Item
 from gui.jobs import LatestJob, Task
-from gui.models.table import FEW, Column, TableModel
+from gui.models.table import Column, TableModel
 from gui.placement_menu import add_placement
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.table_view import TableView
 
 FILTER_ROOM = 48  # px of a filter line around its words, its clear button included
+AT_ONCE = 100  # rows: those of four tables of more would be felt together, when a model opens
 
 
 class TablePane(QWidget):
@@ -38,6 +39,7 @@ class TablePane(QWidget):
         self.filter.setMinimumWidth(self.filter.fontMetrics().horizontalAdvance("Filter") + FILTER_ROOM)
         self.summary = ElidedLabel(role="muted", width=QSizePolicy.Policy.Maximum)
         self._by_item: dict[Any, Any] = {}
+        self._graph: Graph | None = None  # whose rows are shown, or on their way
         self._filling = LatestJob()
 
         self.top = QHBoxLayout()
@@ -84,7 +86,7 @@ class TablePane(QWidget):
     def fill(
         self, size: int, make: Callable[[], tuple[list[Any], Any]], tell: Callable[[list[Any], Any], None]
     ) -> None:
-        """Make rows and show them: at once where they are few, else in a job, the table being empty meanwhile.
+        """Make rows and show them: at once where they are few, else in a job; until then those of the same graph stay.
 
         Parameters
         ----------
@@ -96,7 +98,8 @@ class TablePane(QWidget):
             Says around the table what there is to say about its rows.
         """
         self._filling.cancel()
-        if size <= FEW:
+        is_other, self._graph = self._graph is not self.document.graph, self.document.graph
+        if size <= AT_ONCE:
             rows, extra = make()
             self.set_rows(rows)
             tell(rows, extra)
@@ -110,7 +113,8 @@ class TablePane(QWidget):
             self.set_rows(result[0], result[2])
             tell(result[0], result[1])
 
-        self.set_rows([])
+        if is_other:
+            self.set_rows([])
         self._filling.replace(self.document.jobs.start(work, show))
 
     def _why_nothing(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
 
-from engine.graph.ir import Graph, Node, Tensor
+from engine.graph.ir import Node, Tensor
 from engine.session import ProviderEdge
 from engine.words import bytes_text
 from gui.document import Document, Item
@@ -109,7 +109,8 @@ class TimingsPane(QWidget):
         self.operators.picked.connect(self._pick_operator)
         self._run = WhenSeen(self, self._show_run)
         document.run_changed.connect(self._run.ask)
-        document.graph_changed.connect(self._show_graph)
+        self._order = WhenSeen(self, self._show_graph)
+        document.graph_changed.connect(self._order.ask)
         document.selection_changed.connect(self._show_selection)
         self._show_run()
 
@@ -147,10 +148,11 @@ class TimingsPane(QWidget):
         self.copies.set_rows(self._times.copies if self._times else [])
         self.tabs.setTabVisible(self.tabs.indexOf(self.copies), bool(self._times and self._times.copies))
         self.table.set_rows(self._times.nodes if self._times else [])
-        self._show_graph(self.document.graph)
+        self._show_graph()
 
-    @Slot(object)
-    def _show_graph(self, graph: Graph | None) -> None:
+    @Slot()
+    def _show_graph(self) -> None:
+        graph = self.document.graph
         rows = self._times.in_order.get(graph, []) if self._times and graph is not None else []
         self.nodes.set_rows(rows)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -34,10 +35,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gui.models.lines import Line, LineKind
-from gui.models.table import ITEM_ROLE, PLAIN
+from gui.models.table import ITEM_ROLE, PLAIN, Style
 from gui.theme import Theme, on_theme, theme_manager, ui_font
 from gui.widgets.nothing import paint_nothing
-from gui.widgets.texts import font_of
+from gui.widgets.texts import LONGEST, Texts
 from gui.widgets.tips import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
@@ -85,23 +86,27 @@ class LineDelegate(QStyledItemDelegate):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.label_width = 80
+        self._texts = Texts()
         self._rooms: dict[int, tuple[int, int]] = {}  # px for name and number, of counts by their identity
         self.width = 240  # of the view
 
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of a theme, and the fonts as they are now."""
+        self._texts.set_theme(theme)
+
     def fit_labels(self, lines: list[Line]) -> None:
-        metrics = QFontMetrics(ui_font())
         labels = {line.label for line in lines if line.kind is LineKind.PAIR}
-        widest = max((metrics.horizontalAdvance(label) for label in labels), default=0)
+        widest = max((self._texts.width(label, PLAIN) for label in labels), default=0)
         self.label_width = max(64, min(widest, _MAX_LABEL)) + 16
         self._rooms.clear()
         for is_count, section in groupby(lines, lambda line: line.kind is LineKind.COUNT):
             if is_count:
-                self._fit_counts(list(section), metrics)
+                self._fit_counts(list(section))
 
-    def _fit_counts(self, section: list[Line], metrics: QFontMetrics) -> None:
+    def _fit_counts(self, section: list[Line]) -> None:
         """Lines of one section have their bars and their numbers below each other."""
-        name = max(metrics.horizontalAdvance(line.label) for line in section) + _SQUARE_ROOM + 8
-        number = max(QFontMetrics(font_of(line.style)).horizontalAdvance(line.value) for line in section) + 6
+        name = max(self._texts.width(line.label, PLAIN) for line in section) + _SQUARE_ROOM + 8
+        number = max(self._texts.width(line.value, line.style) for line in section) + 6
         self._rooms |= {id(line): (name, number) for line in section}
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # type: ignore[override]
@@ -113,7 +118,7 @@ class LineDelegate(QStyledItemDelegate):
             return QSize(80, round(text * 2.0))
         if line.kind is LineKind.TEXT:
             room = QRect(0, 0, max(80, self.width - 2 * _MARGIN), _TALLEST)
-            shown = QFontMetrics(font_of(line.style)).boundingRect(room, _WRAPPED, line.value)
+            shown = self._texts.look(line.style).metrics.boundingRect(room, _WRAPPED, line.value)
             return QSize(80, min(shown.height(), _TALLEST) + round(text * 0.35))
         return QSize(80, round(text * (2.25 if line.detail else 1.25)))
 
@@ -134,19 +139,18 @@ class LineDelegate(QStyledItemDelegate):
                 below = rect.adjusted(0, round(rect.height() * 0.3), 0, 0)
                 _text(painter, below, line.label, font, theme.color("muted"))
             case LineKind.PAIR:
-                self._pair(painter, rect, line, theme)
+                self._pair(painter, rect, line)
             case LineKind.COUNT:
                 self._count(painter, rect, line, theme)
             case LineKind.TEXT:
-                painter.setFont(font_of(line.style))
-                painter.setPen(theme.color(line.style.role))
+                self._texts.take_up(painter, line.style)
                 painter.drawText(rect, _WRAPPED, line.value)
 
     def _title(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
         font = ui_font()
         font.setBold(True)
         metrics = QFontMetrics(font)
-        width = min(metrics.horizontalAdvance(line.label) + 16, rect.width() * 3 // 4)
+        width = min(metrics.horizontalAdvance(line.label[:LONGEST]) + 16, rect.width() * 3 // 4)
         height = round(metrics.height() * 1.3)
         badge = QRect(rect.left(), rect.center().y() - height // 2 + 2, width, height)
         is_category = line.badge_color.startswith("#")
@@ -157,11 +161,10 @@ class LineDelegate(QStyledItemDelegate):
         ink = QColor("white") if is_category else theme.color("accent")
         _text(painter, badge.adjusted(7, 0, -5, 0), line.label, font, ink)
         name = QRect(badge.right() + 10, badge.top(), rect.right() - badge.right() - 10, height)
-        _text(painter, name, line.value, ui_font(), theme.color("text"))
+        self._texts.draw(painter, name, line.value, PLAIN)
 
     def _count(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
         """A coloured square, the label, a bar, and the number at the right edge."""
-        number = font_of(line.style)
         name, room = self._rooms[id(line)]
         half = min(max(rect.width() // 2, name), rect.width() - room - _LEAST_BAR)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -176,36 +179,28 @@ class LineDelegate(QStyledItemDelegate):
         painter.drawRoundedRect(QRectF(rect.left() + half, rect.center().y() - 2.5, length, 6), 1.5, 1.5)
         indent = _SQUARE_ROOM if line.badge_color else 0
         label = QRect(rect.left() + indent, rect.top(), half - indent - 7, rect.height())
-        _text(painter, label, line.label, ui_font(), theme.color("text"))
+        self._texts.draw(painter, label, line.label, PLAIN)
         value = QRect(rect.right() - room, rect.top(), room, rect.height())
-        _text(painter, value, line.value, number, theme.color("muted"), Qt.AlignmentFlag.AlignRight)
+        self._texts.draw(painter, value, line.value, replace(line.style, role="muted"), right=True)
 
-    def _pair(self, painter: QPainter, rect: QRect, line: Line, theme: Theme) -> None:
+    def _pair(self, painter: QPainter, rect: QRect, line: Line) -> None:
         half = rect.height() // 2 if line.detail else rect.height()
         label_width = min(self.label_width, rect.width() // 2)
         label = QRect(rect.left(), rect.top(), label_width - 10, half)
-        _text(painter, label, line.label, font_of(PLAIN), theme.color(line.label_style.role))
+        self._texts.draw(painter, label, line.label, Style(line.label_style.role))
         value = QRect(rect.left() + label_width, rect.top(), rect.width() - label_width, half)
-        _text(painter, value, line.value, font_of(line.style), theme.color(line.style.role))
+        self._texts.draw(painter, value, line.value, line.style)
         if line.detail:
             below = value.translated(0, half - 1)
-            _text(painter, below, line.detail, font_of(line.detail_style), theme.color(line.detail_style.role))
+            self._texts.draw(painter, below, line.detail, line.detail_style)
 
 
-def _text(
-    painter: QPainter,
-    rect: QRect,
-    text: str,
-    font: QFont,
-    color: QColor,
-    side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
-) -> None:
-    """Draw one line, shortened where it is too long: sentences at their end, names in their middle."""
+def _text(painter: QPainter, rect: QRect, text: str, font: QFont, color: QColor) -> None:
+    """Draw one line in a font of its own."""
     painter.setFont(font)
     painter.setPen(color)
-    mode = Qt.TextElideMode.ElideRight if " " in text else Qt.TextElideMode.ElideMiddle
-    shown = painter.fontMetrics().elidedText(text, mode, rect.width())
-    painter.drawText(rect, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
+    shown = painter.fontMetrics().elidedText(text[:LONGEST], Qt.TextElideMode.ElideMiddle, rect.width())
+    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
 
 
 class LineList(QListView):
@@ -299,5 +294,6 @@ class LineList(QListView):
         menu.popup(self.viewport().mapToGlobal(position))
 
     @Slot(object)
-    def _set_theme(self, _theme: Theme) -> None:
+    def _set_theme(self, theme: Theme) -> None:
+        self._delegate.set_theme(theme)
         self.viewport().update()

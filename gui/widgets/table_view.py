@@ -108,7 +108,7 @@ class TableView(QTableView):
         """Fit a column to its widest text and the square before it, between so many average characters."""
         metrics = self.fontMetrics()
         unit = metrics.averageCharWidth()
-        widest = max(map(metrics.horizontalAdvance, set(texts)), default=0) + SQUARE_ROOM + 1
+        widest = max((metrics.horizontalAdvance(text[: 4 * most]) for text in set(texts)), default=0) + SQUARE_ROOM + 1
         self.horizontalHeader().resizeSection(column, max(least * unit, min(widest, most * unit)) + 2 * PAD)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -12,7 +12,7 @@ from gui.models.table import Style
 from gui.theme import Theme, mono_font, theme_manager, ui_font
 
 _MOST_KEPT = 5_000
-_LONGEST = 1_000  # characters that are looked at: no cell is so wide
+LONGEST = 1_000  # characters that are looked at: no cell is so wide
 _UNMOVED = QTransform()
 
 
@@ -65,7 +65,7 @@ class Texts:
 
     def width(self, text: str, style: Style) -> int:
         """Of a whole line, in px."""
-        return self.look(style).metrics.horizontalAdvance(text[:_LONGEST])
+        return self.look(style).metrics.horizontalAdvance(text[:LONGEST])
 
     def draw(self, painter: QPainter, room: QRect, text: str, style: Style, right: bool = False) -> None:
         """Draw one line in the middle of a room, at its left or right side."""
@@ -91,10 +91,10 @@ class Texts:
         if laid_out is None:
             if len(self._laid_out) > _MOST_KEPT:
                 self._laid_out.clear()
-            laid_out = self._lay_out(text[:_LONGEST], style)
+            laid_out = self._lay_out(text[:LONGEST], style)
             if laid_out.width > width:
                 mode = Qt.TextElideMode.ElideRight if " " in text else Qt.TextElideMode.ElideMiddle
-                laid_out = self._lay_out(self.look(style).metrics.elidedText(text[:_LONGEST], mode, width), style)
+                laid_out = self._lay_out(self.look(style).metrics.elidedText(text[:LONGEST], mode, width), style)
             self._laid_out[key] = laid_out
         return laid_out
 

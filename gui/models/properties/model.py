@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from engine.costs import CostTable
@@ -153,13 +154,12 @@ def _operator_lines(index: ModelIndex, costing: Costing) -> Iterator[Line]:
 
 def _module_lines(table: CostTable | None) -> Iterator[Line]:
     """What the outermost modules that are more than one cost, the dearest first."""
-    depths = range(1, max(map(len, table.by_module), default=0) + 1) if table is not None else ()
-    for depth in depths:
-        modules = {path: total for path, total in table.by_module.items() if len(path) == depth} if table else {}
-        if len(modules) > 1:
-            break
-    else:
+    by_module = table.by_module if table is not None else {}
+    counts = Counter(map(len, by_module))
+    depth = min((depth for depth, count in counts.items() if depth and count > 1), default=None)
+    if depth is None:
         return
+    modules = {path: total for path, total in by_module.items() if len(path) == depth}
     yield heading(counted(len(modules), "module").capitalize())
     flops = {path: total.flops if isinstance(total.flops, int) else 0 for path, total in modules.items()}
     most = max(flops.values()) or 1
