@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QComboBox, QPushButton
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.compare import SAME_PATH
@@ -20,6 +20,7 @@ from gui.panes.order import OrderPane
 from gui.panes.run import RunPane
 from gui.panes.shapes import ShapesPane
 from gui.panes.timings import TimingsPane
+from gui.widgets.run.spec_field import SpecField
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import SAMPLE, run, set_counts, slow_model
 
@@ -182,8 +183,8 @@ def test_states_are_fed_back_up_to_a_step(
 ) -> None:
     open_model(counter_model(tmp_path / "counter.onnx"))
     assert not run_pane.feedback.isEnabled()
-    (box,) = run_pane.inputs.findChildren(QComboBox)
-    box.setEditText("zeros")
+    (box,) = run_pane.inputs.findChildren(SpecField)
+    box.setText("zeros")
     run_pane.steps.setValue(5)
     assert run_pane.feedback.isEnabled()
     run(qtbot, run_pane)
@@ -206,8 +207,8 @@ def test_a_failing_node_leaves_what_came_before_it(
     )  # fmt: skip
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
     open_model(tmp_path / "m.onnx")
-    for box in run_pane.inputs.findChildren(QComboBox):
-        box.setEditText("5")
+    for box in run_pane.inputs.findChildren(SpecField):
+        box.setText("5")
     with qtbot.waitSignal(run_pane.failed) as failure:
         qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
     assert "bad" in failure.args[0]

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit
+from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -20,6 +20,7 @@ from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.running.plan import RunPlan, default_plan, recall_plan
 from gui.widgets.run.form import InputsForm
+from gui.widgets.run.spec_field import SpecField
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import SAMPLE, run, set_counts
 
@@ -59,8 +60,8 @@ class TestFields:
         self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, text: str, words: str
     ) -> None:
         open_model(SAMPLE)
-        (box,) = run_pane.inputs.findChildren(QComboBox)
-        box.setEditText(text)
+        (box,) = run_pane.inputs.findChildren(SpecField)
+        box.setText(text)
         with qtbot.waitSignal(run_pane.failed) as failure:
             qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
         assert words in failure.args[0]
@@ -71,8 +72,8 @@ class TestFields:
     ) -> None:
         open_model(SAMPLE)
         np.save(tmp_path / "x.npy", np.zeros((1, 2, 3), np.float32))
-        (box,) = run_pane.inputs.findChildren(QComboBox)
-        box.setEditText(str(tmp_path / "x.npy"))
+        (box,) = run_pane.inputs.findChildren(SpecField)
+        box.setText(str(tmp_path / "x.npy"))
         with qtbot.waitSignal(run_pane.failed) as failure:
             qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
         assert "[1, 2, 3]" in failure.args[0]
@@ -81,8 +82,8 @@ class TestFields:
         self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
     ) -> None:
         open_model(SAMPLE)
-        (box,) = run_pane.inputs.findChildren(QComboBox)
-        box.setEditText("ones")
+        (box,) = run_pane.inputs.findChildren(SpecField)
+        box.setText("ones")
         run_pane.seed.setValue(7)
         run(qtbot, run_pane)
         open_model(resources.path(resources.CONTROL_FLOW_MODEL))
@@ -135,14 +136,14 @@ class TestErrorsAtTheField:
         self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path
     ) -> None:
         open_model(SAMPLE)
-        (box,) = run_pane.inputs.findChildren(QComboBox)
+        (box,) = run_pane.inputs.findChildren(SpecField)
         name = run_pane.document.model.graph.feeds[0].name
-        box.setEditText("nonsense")
+        box.setText("nonsense")
         assert "says no way" in run_pane.inputs.error(name)
         assert box.property("invalid") == "true"
-        box.setEditText(str(tmp_path / "gone.npy"))
+        box.setText(str(tmp_path / "gone.npy"))
         assert "does not exist" in run_pane.inputs.error(name)
-        box.setEditText("arange:0:0.5")
+        box.setText("arange:0:0.5")
         assert run_pane.inputs.error(name) == ""
         run(qtbot, run_pane)
         feed = run_pane.document.run.feeds[name]
@@ -201,9 +202,8 @@ def test_every_field_is_seen_whole_at_the_first_size_of_the_window(
     path = tmp_path / "fields.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     open_model(path)
-    for form, kind in ((run_pane.dims, QLineEdit), (run_pane.inputs, QComboBox)):
+    for form, kind in ((run_pane.dims, QLineEdit), (run_pane.inputs, SpecField)):
         fields = form.findChildren(kind)
-        fields = [field for field in fields if not isinstance(field.parent(), QComboBox)]
         assert len(fields) == 4
         room = form.viewport().width()
         qtbot.waitUntil(fields[0].isVisible)
@@ -231,7 +231,7 @@ def test_a_model_with_thousands_of_inputs_shows_some_and_keeps_the_rest(
     path = tmp_path / "wide.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     open_model(path)
-    assert 0 < len(run_pane.inputs.findChildren(QComboBox)) <= 100
+    assert 0 < len(run_pane.inputs.findChildren(SpecField)) <= 100
     assert 0 < len(run_pane.dims.findChildren(QLineEdit)) <= 100
     plan = run_pane.plan()
     assert len(plan.dims) == len(plan.specs) == count
@@ -247,10 +247,10 @@ def test_many_fields_come_a_few_at_a_time_and_lose_nothing(qtbot: QtBot) -> None
     tensors = [Tensor(f"x{i}", Graph("g")) for i in range(60)]
     specs = {tensor.name: f"uniform:0:{i + 1}" for i, tensor in enumerate(tensors)}
     form.set_inputs(tensors, specs | {"x50": "nonsense:"})
-    assert len(form.findChildren(QComboBox)) < 20
+    assert len(form.findChildren(SpecField)) < 20
     assert form.specs() == specs | {"x50": "nonsense:"}
     qtbot.waitUntil(lambda: form.invalid() == "x50")
-    assert len(form.findChildren(QComboBox)) == 60
+    assert len(form.findChildren(SpecField)) == 60
     assert form.specs() == specs | {"x50": "nonsense:"}
     form.set_inputs(tensors, specs)
     form.set_inputs(tensors[:3], {})

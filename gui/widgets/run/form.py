@@ -7,45 +7,22 @@ from pathlib import Path
 from typing import TypeAlias
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFileDialog,
-    QGridLayout,
-    QLabel,
-    QLineEdit,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from engine.errors import InputError
 from engine.feeds import InputSpec, SymbolUse
 from engine.graph.ir import Tensor
 from gui.text import one_line, type_text
 from gui.theme import mono_font
+from gui.widgets.run.spec_field import NUMERIC, STRINGS, SpecField
 from gui.widgets.tips import plain_tip
 
-_FROM_FILE = "from file…"
-_NUMERIC = ("normal", "uniform:0:1", "integers:0:10", "arange", "tokens", "ones", "zeros", _FROM_FILE)
-_STRINGS = ("words:cat,dog,bird", _FROM_FILE)
-_PICTURES = "*.png *.jpg *.jpeg *.bmp *.webp *.gif *.ppm *.tif *.tiff"
-_FILES = f"Arrays and pictures (*.npz *.npy *.pb {_PICTURES});;All files (*)"
-_GENERATORS = """normal[:SCALE]
-uniform:LOW:HIGH
-integers:LOW:HIGH
-arange[:START[:STEP]]
-tokens[:COUNT], below the rows of the table they index
-ones, zeros, true, false, or a number
-words:A,B,C for strings
-FILE.npz[:KEY], FILE.npy, FILE.pb
-PICTURE.png[:255|signed|imagenet], resized to the input"""
 _LABEL_WIDTH = 14  # characters; the whole name is in the tooltip
 _MOST_NEEDED = 215  # pixels that a form asks for at most
 _MOST_FIELDS = 100  # a file can ask for any number, and every field costs the window's thread some milliseconds
-_AT_ONCE, _A_TURN = 12, 4  # fields that are made before the form is shown, and then in each turn of the event loop
+_AT_ONCE, _A_TURN = 6, 3  # fields that are made before the form is shown, and then in each turn of the event loop
 
-_Row: TypeAlias = "tuple[str, str, str, QWidget]"
+_Row: TypeAlias = "tuple[str, str, str, QLineEdit]"
 Fit: TypeAlias = "Callable[[Mapping[str, int]], dict[str, int]]"
 
 
@@ -61,7 +38,7 @@ class FormGrid(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._empty = empty
-        self._fields: dict[str, QWidget] = {}
+        self._fields: dict[str, QLineEdit] = {}
         self._errors: dict[str, QLabel] = {}
         self._rows: Iterator[_Row] = iter(())
         self._more = 0
@@ -109,7 +86,7 @@ class FormGrid(QScrollArea):
         assert page is not None  # `_rebuild` has set it
         self.setMinimumWidth(min(page.minimumSizeHint().width() + bar, _MOST_NEEDED))  # it never scrolls sideways
 
-    def _add_row(self, key: str, text: str, remark: str, field: QWidget) -> None:
+    def _add_row(self, key: str, text: str, remark: str, field: QLineEdit) -> None:
         label = plain_label(text, tip=f"{key}\n{remark}")
         label.setBuddy(field)
         field.setAccessibleName(text)
@@ -199,8 +176,7 @@ class DimsForm(FormGrid):
     def _check(self) -> None:
         self._defaults = self._fit(self.chosen())
         for name, field in self._fields.items():
-            if isinstance(field, QLineEdit):
-                field.setPlaceholderText(str(self._defaults.get(name, "size")))
+            field.setPlaceholderText(str(self._defaults.get(name, "size")))
             self.set_error(name, "" if self._holds(name) else "a whole number from 0 up")
         self.changed.emit()
 
@@ -219,8 +195,7 @@ class DimsForm(FormGrid):
         return next((name for name in self._fields if not self._holds(name)), None)
 
     def _text(self, name: str) -> str:
-        field = self._fields[name]
-        return field.text().strip() if isinstance(field, QLineEdit) else ""
+        return self._fields[name].text().strip()
 
     def _holds(self, name: str) -> bool:
         """Whether a field holds a size, or leaves it to the default."""
@@ -249,8 +224,8 @@ class InputsForm(FormGrid):
     def _fields_for(self, inputs: Sequence[Tensor]) -> Iterator[_Row]:
         for tensor in inputs[:_MOST_FIELDS]:
             is_text = tensor.dtype is not None and tensor.dtype.kind == "string"
-            field = _SpecBox(self._unshown.pop(tensor.name, ""), _STRINGS if is_text else _NUMERIC)
-            field.currentTextChanged.connect(self._check)
+            field = SpecField(self._unshown.pop(tensor.name, ""), STRINGS if is_text else NUMERIC)
+            field.textChanged.connect(self._check)
             kind = type_text(tensor.inferred_type or tensor.stored_type)
             yield tensor.name, one_line(tensor.name, _LABEL_WIDTH), kind, field
 
@@ -267,7 +242,7 @@ class InputsForm(FormGrid):
 
     def specs(self) -> dict[str, str]:
         """The generators as typed; empty fields are left to their default."""
-        texts = {n: field.currentText().strip() for n, field in self._fields.items() if isinstance(field, QComboBox)}
+        texts = {name: field.text().strip() for name, field in self._fields.items()}
         return {name: text for name, text in texts.items() if text} | self._unshown
 
 
@@ -278,33 +253,6 @@ def spec_problem(text: str) -> str:
     except InputError as error:
         return str(error)
     return f"{spec.path} does not exist" if spec.path and not Path(spec.path).exists() else ""
-
-
-class _SpecBox(QComboBox):
-    """An editable list of generators; its last entry asks for a file."""
-
-    def __init__(self, text: str, presets: Iterable[str]) -> None:
-        super().__init__()
-        self.setEditable(True)
-        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.addItems(list(dict.fromkeys([*([text] if text else []), *presets])))
-        self.setEditText(text)
-        edit = self.lineEdit()
-        assert edit is not None  # the list is editable
-        edit.setCursorPosition(0)  # the beginning says more than the end
-        self.setFont(mono_font())
-        self.setMinimumWidth(96)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._last = text
-        self.setToolTip(_GENERATORS)
-        self.activated.connect(self._activated)
-
-    @Slot(int)
-    def _activated(self, index: int) -> None:
-        if self.itemText(index) == _FROM_FILE:
-            path, _ = QFileDialog.getOpenFileName(self, "Input from file", "", _FILES)
-            self.setEditText(path or self._last)
-        self._last = self.currentText()
 
 
 def plain_label(text: str, role: str = "", tip: str = "") -> QLabel:
