@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,10 +81,16 @@ def show_other(window: MainWindow, beside: bool = False) -> None:
     window.document.differ.show_other(window.document.selection, beside)
 
 
+@cache
+def _has_runtime() -> bool:
+    """Looked up once: it means reading folders, and commands are refreshed at every selection."""
+    return find_spec("onnxruntime") is not None
+
+
 COMPARE_COMMANDS = (
     Command("compare_with", "File", "Compare &With…", compare_dialog, ["Ctrl+D"], has_model),
     Command("optimised", "File", "Save ONNX R&untime's Graph…", optimised_dialog, ["Ctrl+Alt+O"],
-            lambda w: has_model(w) and find_spec("onnxruntime") is not None),
+            lambda w: has_model(w) and _has_runtime()),
     Command("side_by_side", "File", "Show Both Side by Side", lambda w: show_other(w, beside=True), ["Ctrl+Alt+D"],
             _is_compared),
     Command("end_comparison", "File", "End Comparison", lambda w: w.document.differ.end(), enabled=_is_compared),

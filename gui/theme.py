@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyqtgraph
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
-from PySide6.QtWidgets import QApplication, QStyleFactory
+from PySide6.QtWidgets import QApplication, QStyleFactory, QToolTip, QWidget
+from shiboken6 import isValid
 
 from gui.stylesheet import stylesheet
 
@@ -94,7 +95,7 @@ def palette(theme: Theme) -> QPalette:
 
 
 class ThemeManager(QObject):
-    """The theme in force: `changed(Theme)` when it turns, `mode` one of `MODES`."""
+    """The theme in force: `changed(Theme)` in the turn of the event loop after it turns, `mode` one of `MODES`."""
 
     changed = Signal(object)
 
@@ -103,7 +104,9 @@ class ThemeManager(QObject):
         self._app = app
         self.mode = mode if mode in MODES else "system"
         self.theme = self._wanted()
+        self._waiting: list[QWidget] = []  # windows that are not painted until all of them is dressed
         app.setStyle(QStyleFactory.create("Fusion"))
+        QToolTip.setFont(ui_font(0.95))
         self._apply()
         app.styleHints().colorSchemeChanged.connect(self._system_changed)
 
@@ -133,8 +136,23 @@ class ThemeManager(QObject):
         theme = self._wanted()
         if theme is not self.theme:
             self.theme = theme
+            self._hold_painting()
             self._apply()
-            self.changed.emit(theme)
+            QTimer.singleShot(0, self, self._tell)
+
+    def _hold_painting(self) -> None:
+        """What Qt dresses and what paints for itself turns at once to the eye, in two turns of the event loop."""
+        held = [window for window in self._app.topLevelWidgets() if window.isVisible() and window.updatesEnabled()]
+        for window in held:
+            window.setUpdatesEnabled(False)
+        self._waiting += held
+
+    @Slot()
+    def _tell(self) -> None:
+        self.changed.emit(self.theme)
+        waiting, self._waiting = self._waiting, []
+        for window in filter(isValid, waiting):
+            window.setUpdatesEnabled(True)
 
     def _apply(self) -> None:
         # Where one style sheet follows another, Qt (6.11) polishes each widget once for each of its ancestors: 5,100

@@ -13,14 +13,13 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QMenu,
     QTableView,
-    QToolTip,
     QWidget,
 )
 
 from engine.writing import replacing
 from gui.errors import explain_unwritten
 from gui.models.table import ITEM_ROLE, TableModel, csv_text, tsv_text
-from gui.theme import Theme, on_theme, ui_font
+from gui.theme import Theme, on_theme
 from gui.widgets.cells import PAD, SQUARE_ROOM, CellPainter
 from gui.widgets.columns import ColumnChooser
 from gui.widgets.nothing import paint_nothing
@@ -250,6 +249,5 @@ class TableView(QTableView):
 
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
-        QToolTip.setFont(ui_font(0.95))
         self._cells.set_theme(theme)
         self.viewport().update()

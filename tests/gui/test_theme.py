@@ -7,6 +7,7 @@ from collections import Counter
 from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 from shiboken6 import getCppPointer
 
 from gui.main_window import MainWindow
@@ -36,10 +37,23 @@ def test_a_change_of_theme_dresses_each_widget_but_twice(window: MainWindow, qap
     assert max(dressings.counts.values()) <= 2
 
 
-def test_the_window_wears_the_colours_of_the_theme(window: MainWindow) -> None:
+def test_the_window_wears_the_colours_of_the_theme(qtbot: QtBot, window: MainWindow) -> None:
     for _ in range(2):
-        window.toggle_theme()
+        with qtbot.waitSignal(theme_manager().changed):
+            window.toggle_theme()
         theme = theme_manager().theme
         image = window.grab().toImage()
         assert image.pixelColor(window.menuBar().geometry().center()) == QColor(theme.window)
         assert image.pixelColor(window.empty.mapTo(window, QPoint(5, 5))) == QColor(theme.canvas)
+
+
+def test_nothing_is_painted_between_the_two_turns_that_it_takes(qtbot: QtBot, window: MainWindow) -> None:
+    """Else the old colours of what paints for itself would be seen in a window of the new ones."""
+    with qtbot.waitSignal(theme_manager().changed):
+        window.toggle_theme()
+        assert not window.updatesEnabled()
+    assert window.updatesEnabled()
+    with qtbot.waitSignal(theme_manager().changed):  # and twice at once ends as once
+        window.toggle_theme()
+        window.toggle_theme()
+    qtbot.waitUntil(window.updatesEnabled)

@@ -117,12 +117,15 @@ def test_state_of_another_version_is_ignored(
     assert other.docks["problems"].toggleViewAction().isChecked()
 
 
-def test_theme_turns_and_is_remembered(window: MainWindow, open_model: Opener, settings: Settings) -> None:
+def test_theme_turns_and_is_remembered(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, settings: Settings
+) -> None:
     open_model(SAMPLE)
     try:
         window.set_theme_mode("light")
         light = window.grab().toImage().pixelColor(window.width() // 2, 4).lightness()
-        window.toolbar.theme.click()
+        with qtbot.waitSignal(theme_manager().changed):
+            window.toolbar.theme.click()
         dark = window.grab().toImage().pixelColor(window.width() // 2, 4).lightness()
         assert light > 200 > 100 > dark
         assert settings.theme == "dark"
