@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 
 from gui.widgets.run.spec_field import NUMERIC, SpecField
 
-
 pytestmark = pytest.mark.qt_log_ignore("does not support grabbing the keyboard", extend=True)
 
 
