@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 from engine.providers.ort.optimised import export_optimised
 from gui.command import Command, has_model
 from gui.errors import explain_unwritten
+from gui.jobs import Task
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
@@ -38,13 +39,16 @@ def optimised_dialog(window: MainWindow) -> None:
     if model is None or source is None or not path:
         return
 
-    def done(_written: object) -> None:
+    def done(_result: None) -> None:
         window.comparison_wanted.emit(path, source)
 
     def failed(error: Exception) -> None:
         document.failed.emit("Could not save ONNX Runtime's graph", explain_unwritten(error, path))
 
-    document.start("ONNX Runtime optimises the model", lambda _task: export_optimised(model, path), done, failed)
+    def write(task: Task) -> None:
+        export_optimised(model, path, go_on=task.check)
+
+    document.start("ONNX Runtime optimises the model", write, done, failed)
 
 
 def show(window: MainWindow) -> None:

@@ -11,7 +11,6 @@ from engine.cli.output import escape, print_json
 from engine.errors import InputError
 from engine.export import Written, export, nodes_between, region_of
 from engine.graph.ir import Model, Node
-from engine.graph.loader import load
 from engine.providers.ort.optimised import LEVELS, export_optimised
 from engine.words import bytes_text, counted, meant
 
@@ -48,8 +47,7 @@ def execute(args: argparse.Namespace) -> int:
 def _export_optimised(model: Model, args: argparse.Namespace) -> int:
     if args.nodes or args.sources or args.targets:
         raise InputError("--onnxruntime writes the whole model: leave --nodes, --from and --to out")
-    written = export_optimised(model, args.target, args.onnxruntime)
-    made = load(written.path).graph
+    written, made = export_optimised(model, args.target, args.onnxruntime)
     _report(written, len(made.nodes), [t.name for t in made.feeds], [t.name for t in made.outputs], args.json)
     return 0
 

@@ -8,10 +8,10 @@ from engine.errors import ExportError
 from engine.export.messages import MessageMaker
 from engine.export.payloads import Payloads
 from engine.export.region import Region, nodes_between, region_of
-from engine.export.writer import Written, write_model
+from engine.export.writer import DATA_ENDING, Written, write_model
 from engine.graph.ir import Model, Node
 
-__all__ = ["Region", "Written", "export", "nodes_between", "region_of"]
+__all__ = ["Region", "Written", "check_target", "export", "nodes_between", "region_of"]
 
 
 def export(model: Model, path: str | os.PathLike[str], nodes: Iterable[Node] | None = None) -> Written:
@@ -20,7 +20,8 @@ def export(model: Model, path: str | os.PathLike[str], nodes: Iterable[Node] | N
     A whole model is written as it was stored, its nodes in run order; training info is left out. A region of one graph
     (the main one, a subgraph or a function's body) becomes a model of its own: tensors that cross its border are its
     inputs and outputs, constants that it reads come along. Weights are copied in pieces, never held all at once; above
-    1 GiB they go into a second file, `path` + ".data". A file that exists is replaced once the new one is complete.
+    1 GiB they go into a second file, `path` + ".data". A file that exists is replaced once the new one is complete,
+    unless the model is read from it.
 
     Raises
     ------
@@ -28,9 +29,26 @@ def export(model: Model, path: str | os.PathLike[str], nodes: Iterable[Node] | N
     DataError: stored data that belongs to it cannot be read.
     """
     path = os.fspath(path)
-    if model.path and os.path.exists(path) and os.path.samefile(path, model.path):
-        raise ExportError(f"{path} is the model itself: choose another name")
+    check_target(model, path)
     payloads = Payloads()
     maker = MessageMaker(model, payloads)
     proto = maker.whole() if nodes is None else maker.region(region_of(nodes))
     return write_model(proto, payloads, path)
+
+
+def check_target(model: Model, path: str) -> None:
+    """Refuse to write a model over a file that `model` is read from: each may be the only one there is.
+
+    Raises
+    ------
+    ExportError: `path`, or the file that weights would go into, is one of them.
+    """
+    for target in (path, path + DATA_ENDING):
+        if _is_same(target, model.path):
+            raise ExportError(f"{target} is the model itself: choose another name")
+        if any(_is_same(target, file) for file in model.data_paths):
+            raise ExportError(f"{target} holds weights of the model: choose another name")
+
+
+def _is_same(path: str, other: str | None) -> bool:
+    return other is not None and os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)

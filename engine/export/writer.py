@@ -14,6 +14,7 @@ from engine.graph.wire import FIELDS, LENGTH, RAW_DATA, decode_field, encode_var
 from engine.writing import replacing
 
 EXTERNAL_ABOVE = 1 << 30  # bytes of payloads; protobuf ends at 2 GiB
+DATA_ENDING = ".data"  # of the file that weights go into, after the model's own name
 ALIGNMENT = 4096  # bytes, so that a reader may map each tensor by itself
 
 Piece = bytes | Payload
@@ -40,7 +41,7 @@ def write_model(proto: ModelProto, payloads: Payloads, path: str) -> Written:
     data_path, data_nbytes = "", 0
     try:
         if payloads.total() > EXTERNAL_ABOVE:
-            data_path = path + ".data"
+            data_path = path + DATA_ENDING
             with replacing(data_path) as file:
                 data_nbytes = _move_out(proto, payloads, file, os.path.basename(data_path))
         pieces = list(_pieces(proto.SerializeToString(), "ModelProto", payloads))

@@ -64,6 +64,7 @@ class ModelBuilder:
         )
         for function in map(self._function, proto.functions):
             model.functions[function.domain, function.name, function.overload] = function
+        model.data_paths = self._decoder.data_paths
         model.diagnostics = self._findings + self._missing_file_findings() + self._closing_findings()
         return model
 

@@ -37,6 +37,11 @@ class TensorDecoder:
         self._file = file
         self._external = ExternalFiles(file.folders, file.allow_links)
 
+    @property
+    def data_paths(self) -> list[str]:
+        """The files beside the model that its values have been found in so far."""
+        return self._external.paths
+
     def dense(self, proto: onnx.TensorProto) -> TensorData:
         """The value of a TensorProto. What is wrong with it stands in its `problem` and `problem_code`."""
         name, dims = text(proto.name), tuple(proto.dims)

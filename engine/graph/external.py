@@ -23,6 +23,11 @@ class ExternalFiles:
         self._allow_links = allow_links
         self._files: dict[str, ClosedFileStorage] = {}
 
+    @property
+    def paths(self) -> list[str]:
+        """The files that tensors have been located in, free of links."""
+        return [file.path for file in self._files.values()]
+
     def locate(self, entries: dict[str, str], needed: int) -> Range:
         """Check a tensor's external_data entries against the files that are there; reads no data.
 

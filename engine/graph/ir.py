@@ -260,7 +260,8 @@ class Function:
 
 @dataclass(slots=True)
 class Model:
-    """A loaded model file. `path` is None for models made in memory; `diagnostics` grows as phases find things.
+    """A loaded model file. `path` is None for models made in memory, `data_paths` are the files beside it that its
+    weights are in; `diagnostics` grows as phases find things.
 
     `dim_equations` must hold of the sizes of the inputs' dims for the model to run, as far as shape inference came
     upon them.
@@ -269,6 +270,7 @@ class Model:
     ir_version: int
     graph: Graph
     path: str | None = None
+    data_paths: list[str] = field(default_factory=list)
     opset_imports: dict[str, int] = field(default_factory=dict)
     producer_name: str = ""
     producer_version: str = ""

@@ -90,7 +90,7 @@ class FileStorage:
 class ClosedFileStorage:
     """A file that is opened for each reading: a model may have more data files than a process may have open."""
 
-    __slots__ = ("_name", "_path", "_stamp")
+    __slots__ = ("_name", "_stamp", "path")
 
     def __init__(self, path: str, name: str) -> None:
         """`path` is free of links (`os.path.realpath`), `name` the file's name for people.
@@ -99,7 +99,7 @@ class ClosedFileStorage:
         ------
         OSError: the file is not there.
         """
-        self._path = path
+        self.path = path
         self._name = name
         self._stamp = _stamp(os.stat(path))
 
@@ -109,7 +109,7 @@ class ClosedFileStorage:
 
     def read(self, offset: int, length: int) -> bytes:
         try:
-            handle = open_regular(self._path)
+            handle = open_regular(self.path)
         except OSError as error:
             raise DataError(f"cannot read {self._name!r}: {error.strerror or error}", "external-missing") from error
         try:

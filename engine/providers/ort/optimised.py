@@ -4,52 +4,64 @@ from __future__ import annotations
 
 import os
 import tempfile
-from pathlib import Path
+from collections.abc import Callable
 from typing import Literal, get_args
 
 from engine.errors import ExportError
-from engine.export import Written, export
-from engine.export.writer import EXTERNAL_ABOVE
-from engine.graph.ir import Model
-from engine.providers.ort.support import ENDING, ERRORS_ONLY, first_line
+from engine.export import Written, check_target, export
+from engine.export.writer import DATA_ENDING
+from engine.graph.ir import Graph, Model
+from engine.graph.loader import load
+from engine.providers.ort.support import ENDING, NOTHING, first_line
 
 Level = Literal["basic", "extended", "all"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 
-def export_optimised(model: Model, path: str | os.PathLike[str], level: Level = "extended") -> Written:
-    """Have ONNX Runtime optimise `model` for its CPU provider, and write what it makes of it to the ONNX file `path`.
-
-    Weights go into `path` + ".data" where they are more than 1 GiB. Files that exist are replaced once both are
-    complete.
+def export_optimised(
+    model: Model, path: str | os.PathLike[str], level: Level = "extended", go_on: Callable[[], object] = lambda: None
+) -> tuple[Written, Graph]:
+    """Have ONNX Runtime optimise `model` for its CPU provider, and write what it makes of it to the ONNX file `path`,
+    as `export` writes files; also returns the graph that is in it.
 
     Parameters
     ----------
     level: "basic" folds constants and removes nodes that change nothing; "extended" also fuses nodes into operators of
         com.microsoft; "all" also changes the layout of tensors to what suits this machine's processor.
+    go_on: is called before anything is written to `path`, and may raise to stop.
 
     Raises
     ------
     ExportError: ONNX Runtime is not installed or refuses the model, or the file cannot be written.
+    DataError: weights cannot be read.
     """
-    target = os.path.realpath(path)
+    path = os.fspath(path)
+    check_target(model, path)
     try:
-        with tempfile.TemporaryDirectory(prefix=".oinfer-", dir=os.path.dirname(target)) as folder:
+        with tempfile.TemporaryDirectory(prefix=".oinfer-", dir=_roomy_folder(path)) as folder:
             stored = export(model, os.path.join(folder, "stored.onnx"))
-            made = Path(folder) / os.path.basename(target)
-            _optimise(stored.path, made, level, stored.nbytes + stored.data_nbytes > EXTERNAL_ABOVE)
-            data = made.with_name(made.name + ".data")
-            written = Written(os.fspath(path), made.stat().st_size)
-            if data.exists():
-                written = Written(written.path, written.nbytes, target + ".data", data.stat().st_size)
-                os.replace(data, target + ".data")
-            os.replace(made, target)
-            return written
+            made = os.path.join(folder, "made.onnx")
+            _optimise(stored.path, made, level, weights_apart=bool(stored.data_path))
+            for file in filter(None, (stored.path, stored.data_path)):
+                os.remove(file)  # so that no more than two copies of the weights need room
+            optimised = load(made)
+            go_on()
+            return export(optimised, path), optimised.graph
     except OSError as error:
-        raise ExportError(f"cannot write {os.fspath(path)}: {error.strerror or error}") from error
+        raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _optimise(source: str, target: Path, level: Level, weights_apart: bool) -> None:
+def _roomy_folder(path: str) -> str | None:
+    """Where there is room for the model: beside the file. Not beside a device, nor where ONNX Runtime, which takes
+    UTF-8 alone, cannot go."""
+    folder = os.path.dirname(os.path.realpath(path))
+    is_named = folder == os.fsencode(folder).decode(errors="replace")
+    return folder if is_named and (os.path.isfile(path) or not os.path.exists(path)) else None
+
+
+def _optimise(source: str, target: str, level: Level, weights_apart: bool) -> None:
+    """Write what ONNX Runtime makes of `source` to `target`, its weights beside it only if so wanted: it leaves out the
+    metadata of nodes then."""
     try:
         import onnxruntime
     except ImportError as error:
@@ -57,14 +69,14 @@ def _optimise(source: str, target: Path, level: Level, weights_apart: bool) -> N
 
     levels = onnxruntime.GraphOptimizationLevel
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = ERRORS_ONLY
-    options.optimized_model_filepath = str(target)
+    options.log_severity_level = NOTHING  # what it would say is raised
+    options.optimized_model_filepath = target
     options.graph_optimization_level = {
         "basic": levels.ORT_ENABLE_BASIC, "extended": levels.ORT_ENABLE_EXTENDED, "all": levels.ORT_ENABLE_ALL,
     }[level]  # fmt: skip
     options.add_session_config_entry("session.save_model_format", "ONNX")
     if weights_apart:
-        name = target.name + ".data"
+        name = os.path.basename(target) + DATA_ENDING
         options.add_session_config_entry("session.optimized_model_external_initializers_file_name", name)
     try:
         onnxruntime.InferenceSession(source, options, providers=["CPU" + ENDING])

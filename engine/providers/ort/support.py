@@ -14,7 +14,7 @@ from engine.graph.types import OptionalType
 from engine.providers.groups import is_constant_node, with_subgraphs
 
 ENDING = "ExecutionProvider"
-ERRORS_ONLY = 3  # severity of what ONNX Runtime logs
+ERRORS_ONLY, NOTHING = 3, 4  # severity of what ONNX Runtime logs; at 4 only what it does not survive
 _CPU = "CPU" + ENDING
 _OPEN_END = 2**31 - 1
 _NOT_LOCAL = {"AzureExecutionProvider"}  # sends data to a service

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +13,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 from engine.cli import main
 from engine.diff import diff
-from engine.errors import ExportError
-from engine.export import writer
+from engine.errors import ExportError, RunCancelled
+from engine.export import export, writer
 from engine.graph.loader import load
 from engine.opening import open_model
-from engine.providers.ort import optimised
 from engine.providers.ort.optimised import export_optimised
 from engine.session import Session
 
@@ -46,7 +47,8 @@ def test_levels_do_what_they_say(path: Path, tmp_path: Path) -> None:
     expected = Session(model).run({"x": X}).outputs["y"]
     made = {level: tmp_path / f"{level}.onnx" for level in ("basic", "extended")}
     for level, target in made.items():
-        written = export_optimised(model, target, level)
+        written, graph = export_optimised(model, target, level)
+        assert len(graph.nodes) == len(load(target).graph.nodes)
         assert (written.path, written.nbytes) == (str(target), target.stat().st_size)
         np.testing.assert_allclose(Session(load(target)).run({"x": X}).outputs["y"], expected, rtol=1e-6)
     assert [node.op_type for node in load(made["basic"]).graph.nodes] == ["Conv", "Relu", "Neg"]
@@ -58,10 +60,9 @@ def test_levels_do_what_they_say(path: Path, tmp_path: Path) -> None:
 
 
 def test_large_weights_go_beside_it(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optimised, "EXTERNAL_ABOVE", 10)
     monkeypatch.setattr(writer, "EXTERNAL_ABOVE", 10)
     target = tmp_path / "out.onnx"
-    written = export_optimised(load(path), target, "basic")
+    written, _ = export_optimised(load(path), target, "basic")
     assert written.data_path == str(tmp_path / "out.onnx.data")
     assert Session(load(target)).run({"x": X}).outputs["y"].shape == (1, 32, 3, 3)
 
@@ -78,6 +79,59 @@ def test_what_is_refused_leaves_the_old_file(shared: Path, tmp_path: Path) -> No
 def test_a_folder_that_is_not_there(path: Path, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"cannot write .*gone"):
         export_optimised(load(path), tmp_path / "gone/out.onnx")
+
+
+def test_what_the_model_is_read_from_is_never_written_over(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "EXTERNAL_ABOVE", 10)
+    apart = tmp_path / "apart.onnx"
+    export(load(path), apart)
+    weights = tmp_path / "other.onnx.data"
+    proto = onnx.load(apart, load_external_data=False)
+    proto.graph.initializer[0].external_data[0].value = weights.name
+    (tmp_path / "apart.onnx.data").rename(weights)
+    apart.write_bytes(proto.SerializeToString())
+    before = apart.read_bytes(), weights.read_bytes()
+    for target in (apart, weights, tmp_path / "other.onnx"):
+        with pytest.raises(ExportError, match="choose another name"):
+            export_optimised(load(apart), target)
+        with pytest.raises(ExportError, match="choose another name"):
+            export(load(apart), target)
+    assert (apart.read_bytes(), weights.read_bytes()) == before
+
+
+def test_a_pipe_is_written_to_and_stays(path: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    written, _ = export_optimised(load(path), pipe)
+    reader.join(10)
+    assert pipe.is_fifo()
+    assert len(received[0]) == written.nbytes
+    onnx.load_model_from_string(received[0])
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.onnx", b"caf\xe9/out.onnx", b"stored.onnx", b"made.onnx"])
+def test_any_name_will_do(path: Path, tmp_path: Path, name: bytes) -> None:
+    target = os.path.join(os.fsencode(tmp_path), name)
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+    except OSError:
+        pytest.skip("this file system takes UTF-8 alone")
+    export_optimised(load(path), os.fsdecode(target))
+    assert [node.op_type for node in load(os.fsdecode(target)).graph.nodes] == ["FusedConv", "Neg"]
+
+
+def test_stopped_in_time_nothing_is_written(path: Path, tmp_path: Path) -> None:
+    def stop() -> None:
+        raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        export_optimised(load(path), tmp_path / "out.onnx", go_on=stop)
+    assert [p.name for p in tmp_path.iterdir()] == ["m.onnx"]
 
 
 def test_the_command_line(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
