@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from math import prod
 from typing import Any, Unpack
 
@@ -88,13 +89,13 @@ def _pointwise(xp: Any, x: Any, w: Any, group: int, finish: Finish) -> Any:
 
 def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int, finish: Finish) -> Any:
     """Gather the windows as the columns of a matrix and multiply it by the filters (im2col)."""
-    batch, filters, rank = x.shape[0], w.shape[0], len(slides.out)
-    view = _window_view(xp, padded(xp, x, slides, 0), slides)
+    batch, filters = x.shape[0], w.shape[0]
     depth, row = prod(w.shape[1:]), prod(slides.out[1:])
     weights, finish = w.reshape(group, filters // group, depth), finish.with_operands(lambda x: x.reshape(group, -1, 1))
     y = xp.empty((batch, filters, *slides.out), x.dtype)
     flat = y.reshape(batch, group, filters // group, slides.out[0] * row)
     if xp is not np or slides.out[0] * row <= _FEW_COLUMNS:
+        view = _window_view(xp, padded(xp, x, slides, 0), slides)
         for n in range(batch):
             product(xp, weights, _gathered(xp, view[n]).reshape(group, depth, slides.out[0] * row), flat[n],
                     finish)  # fmt: skip
@@ -106,7 +107,7 @@ def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int, finish: Fi
     def task(index: int) -> None:
         n, band = divmod(index, bands)
         part = slice(band * rows, min((band + 1) * rows, slides.out[0]))
-        window = view[n][(slice(None),) * (1 + rank) + (part,)]
+        window = _windows_of_rows(x[n : n + 1], slides, part)
         buffer = idle.pop() if idle else np.empty(group * depth * rows * row, x.dtype)
         columns = buffer[: window.size].reshape(window.shape)
         np.copyto(columns, window)
@@ -118,6 +119,16 @@ def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int, finish: Fi
 
     share(batch * bands, task)
     return y
+
+
+def _windows_of_rows(x: np.ndarray, slides: Windows, rows: slice) -> Any:
+    """The windows [C, *kernel, *out] of some rows of the result, of an input [1, C, *spatial]; pads these alone."""
+    first = rows.start * slides.strides[0] - slides.pads_begin[0]
+    own = replace(slides, out=(rows.stop - rows.start, *slides.out[1:]))
+    read = slice(max(first, 0), max(min(first + own.reach[0], slides.size[0]), 0))
+    length, before = max(read.stop - read.start, 0), max(-first, 0)
+    own = replace(own, size=(length, *slides.size[1:]), pads_begin=(before, *slides.pads_begin[1:]))
+    return _window_view(np, padded(np, x[:, :, read], own, 0), own)[0]
 
 
 _FEW_COLUMNS = 256

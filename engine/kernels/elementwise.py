@@ -80,3 +80,12 @@ def in_blocks(shape: tuple[int, ...], task: Callable[[tuple[slice, ...]], None])
         task((*before, piece(index, count, shape[axis])))
 
     share(count, numbered)
+
+
+def in_rows(rows: int, width: int, task: Callable[[slice], None]) -> None:
+    """Call `task` with parts of range(rows): whole rows of `width` elements, in pieces of about `BLOCK` elements.
+
+    For what reduces rows one by one: the threads share the pieces, and each stays in the cache.
+    """
+    count = max(1, min(rows, -(-rows * width // BLOCK)))
+    share(count, lambda index: task(piece(index, count, rows)))

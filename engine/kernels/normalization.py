@@ -8,7 +8,8 @@ import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.kernels.axes import normalize_axes
-from engine.kernels.precision import in_float32, wide
+from engine.kernels.elementwise import BLOCK, in_rows
+from engine.kernels.precision import HALF, in_float32, wide
 from engine.kernels.registry import KernelContext, kernel
 
 
@@ -19,6 +20,29 @@ def standardized(xp: Any, x: Any, axes: tuple[int, ...], epsilon: float) -> tupl
     factor = 1 / xp.sqrt((y * y).mean(axis=axes, keepdims=True) + x.dtype.type(epsilon))
     y *= factor
     return y, mean, factor
+
+
+def goes_by_rows(xp: Any, x: Any, scale: Any, bias: Any) -> bool:
+    """Whether `standardized_rows` can and should take over."""
+    vectors = [vector for vector in (scale, bias) if vector is not None]
+    plain = all(vector.ndim <= 1 and vector.dtype == x.dtype for vector in vectors)
+    return xp is np and plain and x.dtype not in HALF and x.size > BLOCK
+
+
+def standardized_rows(x: np.ndarray, scale: Any, bias: Any, epsilon: float) -> tuple[Any, Any, Any]:
+    """The same along the last axis of an array on the host, times `scale` and plus `bias` [n], by rows in the cache."""
+    rows = x.reshape(-1, x.shape[-1])
+    y, mean, factor = np.empty(rows.shape, x.dtype), *(np.empty((len(rows), 1), x.dtype) for _ in range(2))
+
+    def task(part: slice) -> None:
+        own, mean[part], factor[part] = standardized(np, rows[part], (1,), epsilon)
+        np.multiply(own, scale, out=y[part])
+        if bias is not None:
+            y[part] += bias
+
+    in_rows(len(rows), rows.shape[1], task)
+    each = (*x.shape[:-1], 1)
+    return y.reshape(x.shape), mean.reshape(each), factor.reshape(each)
 
 
 def check_channels(x: Any, **vectors: Any) -> None:
@@ -170,6 +194,8 @@ def layer_normalization(
 ) -> Any:
     """Normalise over `axis` and all after it; also gives mean and 1 / standard deviation (LayerNormalization 17)."""
     axes = tuple(range(axis % x.ndim, x.ndim))
+    if axes == (x.ndim - 1,) and goes_by_rows(ctx.xp, x, scale, bias):
+        return standardized_rows(x, scale, bias, epsilon)
     y, mean, factor = standardized(ctx.xp, wide(x), axes, epsilon)
     if y.dtype == x.dtype:
         y *= scale

@@ -4,7 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from engine.kernels.axes import Array, normalize_axis, on_axis
+from engine.kernels.elementwise import BLOCK, in_rows
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 
@@ -13,6 +16,19 @@ def softmax_along(xp: Any, x: Array, axis: int) -> Array:
     """exp(x) over its sum along `axis`, of floats, shifted by the greatest value against overflow."""
     if x.size == 0:
         return x
+    if xp is not np or axis != x.ndim - 1 or x.size <= BLOCK:
+        return _softmax(xp, x, axis)
+    rows = x.reshape(-1, x.shape[axis])
+    result = np.empty(rows.shape, x.dtype)
+
+    def task(part: slice) -> None:
+        result[part] = _softmax(np, rows[part], 1)
+
+    in_rows(len(rows), rows.shape[1], task)
+    return result.reshape(x.shape)
+
+
+def _softmax(xp: Any, x: Array, axis: int) -> Array:
     result = x - x.max(axis=axis, keepdims=True)
     result = xp.exp(result, out=result)
     result /= result.sum(axis=axis, keepdims=True)

@@ -91,6 +91,14 @@ def test_softmax_flattens_before_opset_13() -> None:
     np.testing.assert_allclose(run("Softmax", np.zeros((2, 3, 2), np.float32), opset=13), 1 / 2)
 
 
+def test_softmax_large_enough_to_share() -> None:
+    """By rows in pieces, to the last bit as one row alone."""
+    x = np.random.default_rng(3).standard_normal((3, 257, 130), dtype=np.float32)
+    whole = check("Softmax", x)
+    for row in ((0, 0), (1, 256), (2, 128)):
+        np.testing.assert_array_equal(run("Softmax", x[row][None])[0], whole[row])
+
+
 def test_softmax_of_large_and_of_no_values() -> None:
     assert run("Softmax", np.array([[1000, 1000]], np.float32)).tolist() == [[0.5, 0.5]]
     assert run("Softmax", np.array([[-np.inf, 0]], np.float32)).tolist() == [[0, 1]]

@@ -62,6 +62,16 @@ def test_conv_large_enough_to_share(group: int) -> None:
     same("Conv", floats(1, 256, 6, 6), floats(256, 256, 3, 3) / 16, floats(256), pads=[1, 1, 1, 1])
 
 
+@pytest.mark.parametrize(("size", "kernel", "pads"), [
+    ((70, 40), (3, 5), [4, 0, 1, 3]), ((30, 60), (5, 1), [9, 0, 30, 0]), ((9, 9, 60), (3, 2, 3), [1, 0, 2, 0, 1, 0]),
+    ((3000,), (7,), [3, 9]),
+])  # fmt: skip
+def test_padding_is_made_band_by_band(size: tuple[int, ...], kernel: tuple[int, ...], pads: list[int]) -> None:
+    for strides, dilations in itertools.product([1, 2], [1, 2]):
+        same("Conv", floats(2, 16, *size), floats(16, 16, *kernel) / 9, floats(16), pads=pads,
+             strides=[strides] * len(size), dilations=[dilations] * len(size))  # fmt: skip
+
+
 @pytest.mark.parametrize(("size", "kernel"), [((9,), (4,)), ((9, 8), (3, 3)), ((9, 8), (5, 2)), ((4, 5, 6), (2, 3, 2))])
 def test_depthwise_of_many_channels(size: tuple[int, ...], kernel: tuple[int, ...]) -> None:
     """Over small planes they lie innermost."""

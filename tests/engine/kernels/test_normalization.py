@@ -71,6 +71,17 @@ def test_layer_and_rms_normalization(axis: int) -> None:
     same("RMSNormalization", x, floats(*shape), axis=axis, opset=23)
 
 
+def test_layer_normalization_large_enough_to_share() -> None:
+    """By rows in pieces, to the last bit as one row alone."""
+    x, scale, bias = floats(2, 257, 130), floats(130), floats(130)
+    check("LayerNormalization", x, scale, bias, outputs=3, rtol=1e-5, atol=1e-5)
+    whole = run("LayerNormalization", x, scale, bias, outputs=3)
+    for row in ((0, 0), (0, 256), (1, 128)):
+        alone = run("LayerNormalization", x[row][None], scale, bias, outputs=3)
+        for part, all_rows in zip(alone, whole, strict=True):
+            np.testing.assert_array_equal(part[0], all_rows[row])
+
+
 def test_layer_normalization_of_halves_takes_its_statistics_in_float32() -> None:
     x = np.full((1, 4096), 100, np.float16)
     x[0, ::2] = 102
