@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from heapq import nlargest
 
 from PySide6.QtCore import Slot
 
 from engine.graph.ir import Graph, Node, Tensor
 from engine.words import bytes_text, counted
 from gui.document import Document
-from gui.models.initializers import COLUMNS, DECLARED, FusionRow, fusion_rows
+from gui.models.initializers import COLUMNS, DECLARED, NAME, FusionRow, fusion_rows
 from gui.table_pane import TablePane
+
+NAME_WIDTHS = (12, 28)  # average characters
+LOOKED_AT = 50  # the longest names, for how wide they are: to measure tens of thousands takes too long
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """How many inputs there are, the bytes that are stored, whether a type is declared, and the longest names."""
+
+    inputs: int
+    size: int
+    declared: bool
+    longest: list[str]
 
 
 class InitializersPane(TablePane):
@@ -39,16 +54,18 @@ class InitializersPane(TablePane):
 
     @Slot(object)
     def _show_graph(self, graph: Graph | None) -> None:
-        def make() -> tuple[list[FusionRow], tuple[int, int, bool]]:
+        def make() -> tuple[list[FusionRow], _Facts]:
             rows = fusion_rows(graph) if graph else []
             stored = [row.tensor.data for row in rows if row.tensor.data is not None]
             declared = any(row.declared for row in rows)
-            return rows, (len(rows) - len(stored), sum(data.nbytes for data in stored), declared)
+            longest = nlargest(LOOKED_AT, (row.name for row in rows), key=len)
+            return rows, _Facts(len(rows) - len(stored), sum(data.nbytes for data in stored), declared, longest)
 
         self.fill(len(graph.tensors) if graph else 0, make, self._tell)
 
-    def _tell(self, rows: list[FusionRow], facts: tuple[int, int, bool]) -> None:
-        inputs, size, declared = facts
+    def _tell(self, rows: list[FusionRow], facts: _Facts) -> None:
+        inputs = facts.inputs
         self.summary.setText(f"{counted(inputs, 'input')} · {len(rows) - inputs:,} stored" if rows else "")
-        self.summary.setToolTip(f"{self.summary.text()}\n{bytes_text(size)} stored")
-        self.view.columns.set_useful(DECLARED, declared)
+        self.summary.setToolTip(f"{self.summary.text()}\n{bytes_text(facts.size)} stored")
+        self.view.columns.set_useful(DECLARED, facts.declared)
+        self.view.fit_column(NAME, facts.longest, *NAME_WIDTHS)
