@@ -74,6 +74,7 @@ class MainWindow(QMainWindow):
         self.document.set_providers(self.settings.providers or [p.name for p in default_providers()])
         self.color_mode = "category"
         self.netron = Netron(self)
+        self._was_busy = False
         self._build()
         self._connect()
         self._restore()
@@ -137,8 +138,9 @@ class MainWindow(QMainWindow):
         self.netron.failed.connect(self.message.show_message)
         document.providers_changed.connect(self._save_providers)
         for signal in (document.model_changed, document.graph_changed, document.selection_changed,
-                       document.history_changed, document.busy_changed):  # fmt: skip
+                       document.history_changed):  # fmt: skip
             signal.connect(self.refresh_commands)
+        document.busy_changed.connect(self._follow_work)
         document.finder.found.connect(self._show_matches)
         document.find_requested.connect(self._find)
         document.differ.changed.connect(self._show_changes)
@@ -335,6 +337,13 @@ class MainWindow(QMainWindow):
     def refresh_commands(self) -> None:
         """Bring what can be done, and what is chosen, up to date."""
         actions.refresh(self, self.actions_by_name)
+
+    @Slot()
+    def _follow_work(self) -> None:
+        """As work begins and ends: commands need not know how far it is."""
+        if self.document.busy != self._was_busy:
+            self._was_busy = self.document.busy
+            self.refresh_commands()
 
     @Slot()
     def _show_zoom(self) -> None:
