@@ -124,9 +124,8 @@ def shrink(ctx: KernelContext, x: Array, *, bias: float = 0.0, lambd: float = 0.
     return toward.astype(x.dtype, copy=False)
 
 
-@kernel("Gelu", 20)
-@blockwise
-def gelu(ctx: KernelContext, x: Array, *, approximate: str = "none") -> Array:
+def gelu_of(ctx: KernelContext, x: Array, *, approximate: str = "none") -> Array:
+    """``x * (1 + erf(x / sqrt(2))) / 2`` of floats, or its tanh approximation."""
     if approximate == "tanh":
         inner = x * x
         inner *= 0.044715
@@ -140,6 +139,9 @@ def gelu(ctx: KernelContext, x: Array, *, approximate: str = "none") -> Array:
     inner *= x
     inner *= 0.5
     return inner
+
+
+gelu = kernel("Gelu", 20)(blockwise(gelu_of))
 
 
 @kernel("Mish", 18, 22)

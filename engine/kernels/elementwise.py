@@ -20,6 +20,9 @@ from engine.kernels.registry import KernelContext
 BLOCK = 1 << 14
 """Elements per block: 64 KiB of float32, so that input, output and two temporaries fit a second-level cache."""
 
+ROWS = 1 << 16
+"""Elements per piece of what reduces rows: it has twice as many operations, each with a cost of its own."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -82,10 +85,10 @@ def in_blocks(shape: tuple[int, ...], task: Callable[[tuple[slice, ...]], None])
     share(count, numbered)
 
 
-def in_rows(rows: int, width: int, task: Callable[[slice], None]) -> None:
-    """Call `task` with parts of range(rows): whole rows of `width` elements, in pieces of about `BLOCK` elements.
+def in_rows(rows: int, width: int, task: Callable[[slice], None], elements: int = ROWS) -> None:
+    """Call `task` with parts of range(rows): whole rows of `width` elements, in pieces of about so many elements.
 
     For what reduces rows one by one: the threads share the pieces, and each stays in the cache.
     """
-    count = max(1, min(rows, -(-rows * width // BLOCK)))
+    count = max(1, min(rows, -(-rows * width // elements)))
     share(count, lambda index: task(piece(index, count, rows)))

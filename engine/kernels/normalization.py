@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.kernels.axes import normalize_axes
-from engine.kernels.elementwise import BLOCK, in_rows
+from engine.kernels.elementwise import ROWS, in_rows
 from engine.kernels.precision import HALF, in_float32, wide
 from engine.kernels.registry import KernelContext, kernel
 
@@ -22,11 +22,10 @@ def standardized(xp: Any, x: Any, axes: tuple[int, ...], epsilon: float) -> tupl
     return y, mean, factor
 
 
-def goes_by_rows(xp: Any, x: Any, scale: Any, bias: Any) -> bool:
-    """Whether `standardized_rows` can and should take over."""
-    vectors = [vector for vector in (scale, bias) if vector is not None]
-    plain = all(vector.ndim <= 1 and vector.dtype == x.dtype for vector in vectors)
-    return xp is np and plain and x.dtype not in HALF and x.size > BLOCK
+def goes_by_rows(xp: Any, x: Any, *vectors: Any) -> bool:
+    """Whether `standardized_rows` can and should take over: of x, scale and what is added, None where absent."""
+    plain = all(vector is None or (vector.ndim <= 1 and vector.dtype == x.dtype) for vector in vectors)
+    return xp is np and plain and x.dtype not in HALF and x.size > ROWS
 
 
 def standardized_rows(x: np.ndarray, scale: Any, bias: Any, epsilon: float) -> tuple[Any, Any, Any]:

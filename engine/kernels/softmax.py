@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.kernels.axes import Array, normalize_axis, on_axis
-from engine.kernels.elementwise import BLOCK, in_rows
+from engine.kernels.elementwise import ROWS, in_rows
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 
@@ -16,7 +16,7 @@ def softmax_along(xp: Any, x: Array, axis: int) -> Array:
     """exp(x) over its sum along `axis`, of floats, shifted by the greatest value against overflow."""
     if x.size == 0:
         return x
-    if xp is not np or axis != x.ndim - 1 or x.size <= BLOCK:
+    if xp is not np or axis != x.ndim - 1 or x.size <= ROWS:
         return _softmax(xp, x, axis)
     rows = x.reshape(-1, x.shape[axis])
     result = np.empty(rows.shape, x.dtype)

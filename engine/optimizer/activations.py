@@ -6,15 +6,18 @@ from math import isclose, sqrt
 from engine.graph.ir import Node, Tensor
 from engine.kernels.activations import FLOAT_MAX
 from engine.kernels.registry import MICROSOFT
-from engine.optimizer.rewriting import Rewriting, constant_number, only_reader, other_operand
+from engine.optimizer.rewriting import Rewriting, constant_number, constant_value, only_reader, other_operand
 
 
 def fuse_activations(work: Rewriting) -> None:
-    """Recognise Gelu, Swish and HardSwish in the operators that exporters write for them."""
+    """Recognise Gelu, Swish and HardSwish in the operators that exporters write for them; a Gelu adds its bias."""
     for node in work.nodes():
         rule = _RULES.get(node.op_type) if not node.domain and _is_float32(node.outputs[0]) else None
         if rule is not None:
             rule(work, node)
+    for node in work.nodes():
+        if node.op_type == "Gelu" and _is_float32(node.outputs[0]) and node.attributes.get("approximate", "none") == "none":
+            _bias_gelu(work, node)
 
 
 def _gelu(work: Rewriting, erf: Node) -> None:
@@ -40,6 +43,22 @@ def _gelu(work: Rewriting, erf: Node) -> None:
         final, middle = product, [plus_one, erf, scaled, half]
     if final is not None:
         work.become(final, ("Gelu", MICROSOFT, 1), [x], middle, "became one Gelu")
+
+
+def _bias_gelu(work: Rewriting, gelu: Node) -> None:
+    """``gelu(x + bias)`` with a constant vector along the last axis."""
+    add = gelu.inputs[0].producer if gelu.inputs[0] is not None else None
+    if add is None or not _is(add, "Add") or only_reader(add.outputs[0]) is not gelu:
+        return
+    for bias in add.inputs:
+        x, value = other_operand(add, bias), constant_value(bias)
+        if bias is not None and x is not None and value is not None and value.shape == (_last_dim(x),):
+            work.become(gelu, ("BiasGelu", MICROSOFT, 1), [x, bias], [add], "became one: the Gelu adds the bias")
+            return
+
+
+def _last_dim(tensor: Tensor) -> object:
+    return tensor.inferred_shape[-1] if tensor.inferred_shape else None
 
 
 def _swish(work: Rewriting, sigmoid: Node) -> None:

@@ -360,6 +360,28 @@ def test_what_is_added_to_a_convolution_must_have_its_shape() -> None:
     assert operators(residual("z", "Exp"), "into-convolutions") == ["Conv", "Conv", "Add", "Exp"]
 
 
+@pytest.mark.parametrize(("inputs", "shape"), [(["x", "b"], [2, 3, 8]), (["b", "x"], ["n", 300, 96])])
+def test_a_gelu_adds_the_bias(inputs: list[str], shape: list[int | str]) -> None:
+    """To the last bit; the second is large enough to be shared among threads."""
+    nodes = [make("Add", inputs, ["a"]), make("Gelu", ["a"], ["y"])]
+    model = graph(nodes, shape, {"b": floats(int(shape[-1]))}, opset=20)
+    assert operators(model, "activations") == ["BiasGelu"]
+    agrees(model, floats(*(2 if dim == "n" else int(dim) for dim in shape)), exact=True)
+
+
+@pytest.mark.parametrize(("bias", "attributes", "outputs"), [
+    (floats(3, 8), {}, ("y",)),  # no vector along the last axis
+    (floats(1), {}, ("y",)),
+    (floats(8), {"approximate": "tanh"}, ("y",)),
+    (floats(8), {}, ("y", "a")),  # the caller reads the sum
+])  # fmt: skip
+def test_additions_that_a_gelu_leaves(bias: np.ndarray, attributes: dict[str, Any], outputs: tuple[str, ...]) -> None:
+    nodes = [make("Add", ["x", "b"], ["a"]), make("Gelu", ["a"], ["y"], **attributes)]
+    model = graph(nodes, [2, 3, 8], {"b": bias}, outputs, opset=20)
+    assert operators(model, "activations") == ["Add", "Gelu"]
+    agrees(model, floats(2, 3, 8))
+
+
 @pytest.mark.parametrize("name", ["real/ppocr_v2_cls", "real/silero_vad", "gen/bert_ts"])
 def test_other_providers_take_what_the_passes_make(name: str, shared: Path) -> None:
     """ONNX Runtime is given the nodes as a file of their own, with the opsets that they need."""
