@@ -16,7 +16,7 @@ def fuse_activations(work: Rewriting) -> None:
         if rule is not None:
             rule(work, node)
     for node in work.nodes():
-        if node.op_type == "Gelu" and _is_float32(node.outputs[0]) and node.attributes.get("approximate", "none") == "none":
+        if node.op_type == "Gelu" and _is_float32(node.outputs[0]):
             _bias_gelu(work, node)
 
 
@@ -48,7 +48,8 @@ def _gelu(work: Rewriting, erf: Node) -> None:
 def _bias_gelu(work: Rewriting, gelu: Node) -> None:
     """``gelu(x + bias)`` with a constant vector along the last axis."""
     add = gelu.inputs[0].producer if gelu.inputs[0] is not None else None
-    if add is None or not _is(add, "Add") or only_reader(add.outputs[0]) is not gelu:
+    exact = gelu.attributes.get("approximate", "none") == "none"
+    if not exact or add is None or not _is(add, "Add") or only_reader(add.outputs[0]) is not gelu:
         return
     for bias in add.inputs:
         x, value = other_operand(add, bias), constant_value(bias)
