@@ -23,7 +23,11 @@ TYPED_DATA = {4: "float_data", 5: "int32_data", 7: "int64_data", 10: "double_dat
 GRAPH, OPSET_IMPORT = 7 << 3 | LENGTH, 8 << 3 | LENGTH  # keys of fields of ModelProto
 
 _PAYLOADS = {RAW_DATA, *TYPED_DATA}
-_PAYLOAD_KEYS = frozenset(field << 3 | LENGTH for field in _PAYLOADS)  # one byte each, as all that `_skip_short` takes
+_PAYLOAD_KEYS = {field << 3 | LENGTH for field in _PAYLOADS}  # one byte each
+_UNCLEAR = 7  # no wire type
+_PLAIN = bytes(key & 7 if key in range(8, 0x80) and key & 7 in (VARINT, LENGTH) else _UNCLEAR for key in range(256))
+"""The wire type by the first byte of a field, for those that `_skip_short` takes."""
+_NO_PAYLOAD = bytes(_UNCLEAR if key in _PAYLOAD_KEYS else wire_type for key, wire_type in enumerate(_PLAIN))
 _RAW_DATA_KEY = bytes([RAW_DATA << 3 | LENGTH])
 
 # Message → field number → message of that field, for the fields through which tensors are reached.
@@ -89,11 +93,12 @@ class LiftedModel:
         self._window, self._base, self._window_size = b"", 0, _FIRST_WINDOW
         self.fields: list[tuple[int, int]] = []
         self._copied = 0
-        self.slim = self._lift(0, storage.size if end is None else end, message, 0)
+        end = storage.size if end is None else end
+        self.slim = b"".join(self._lift(0, end, message, 0) or [self._copy(0, end)])
         self._window = b""
 
-    def _lift(self, start: int, end: int, message: str, depth: int) -> bytes:
-        """The message of type `message` between two offsets, with marks for payloads."""
+    def _lift(self, start: int, end: int, message: str, depth: int) -> list[bytes] | None:
+        """The message of type `message` between two offsets, in pieces, with marks for payloads; None without any."""
         if depth > MAX_DEPTH:
             raise WireError
         children = FIELDS[message]
@@ -112,53 +117,47 @@ class LiftedModel:
                     lifted = self._lift_tensor(payload, after)
                 else:
                     lifted = self._lift(payload, after, child, depth + 1)
-                if len(lifted) != after - payload:
-                    parts += (self._copy(kept, position), encode_varint(key), encode_varint(len(lifted)), lifted)
+                if lifted is not None:
+                    length = sum(map(len, lifted))
+                    parts += (self._copy(kept, position), encode_varint(key), encode_varint(length), *lifted)
                     kept = after
             position = after
-        parts.append(self._copy(kept, end))
-        return b"".join(parts)
+        return [*parts, self._copy(kept, end)] if parts else None
 
-    def _lift_tensor(self, start: int, end: int) -> bytes:
-        """A TensorProto with a mark in place of its payload, if it has exactly one and that is large."""
-        found: list[tuple[int, int, int, int]] = []  # field number, and where field, payload and what follows start
+    def _lift_tensor(self, start: int, end: int) -> list[bytes] | None:
+        """A TensorProto with a mark in place of its payload; None unless it has exactly one and that is large."""
+        found: tuple[int, int, int, int] | None = None  # key, and where field, payload and what follows start
         position = start
-        while position < end:
-            if (position := self._skip_short(position, end, _PAYLOAD_KEYS)) == end:
-                break
+        while (position := self._skip_short(position, end, _NO_PAYLOAD)) < end:
             key, payload, after = self._field(position, end)
             if key >> 3 in _PAYLOADS:
-                found.append((key >> 3, position, payload, after))
-                if key & 7 != LENGTH or len(found) > 1:
-                    return self._copy(start, end)
+                if found is not None or key & 7 != LENGTH:
+                    return None
+                found = key, position, payload, after
             position = after
-        if not found or found[0][3] - found[0][2] < SMALLEST_LIFTED:
-            return self._copy(start, end)
-        field, before, payload, after = found[0]
-        mark = self.payloads.add(Payload(Range(self._storage, payload, after - payload), field))
-        return b"".join(
-            (self._copy(start, before), _RAW_DATA_KEY, encode_varint(len(mark)), mark, self._copy(after, end))
-        )
+        if found is None or found[3] - found[2] < SMALLEST_LIFTED:
+            return None
+        key, before, payload, after = found
+        mark = self.payloads.add(Payload(Range(self._storage, payload, after - payload), key >> 3))
+        return [self._copy(start, before), _RAW_DATA_KEY, encode_varint(len(mark)), mark, self._copy(after, end)]
 
-    def _skip_short(self, position: int, end: int, stops: frozenset[int] = frozenset()) -> int:
-        """Where the first field from `position` on stands that may need a closer look: one of `stops`, a long one, or
-        one that is not plain. Most fields of a model are neither, and pass here at a tenth of what `_field` costs.
+    def _skip_short(self, position: int, end: int, plain: bytes = _PLAIN) -> int:
+        """Where the first field from `position` on stands that may need a closer look: one that is not `plain`, or a
+        long one. Most fields of a model are neither, and pass here at a tenth of what `_field` costs.
         """
         data, base = self._window, self._base
         at, last = position - base, min(end - base, len(data))
-        stop = min(last, len(data) - _LONGEST_HEADER)
-        while 0 <= at < stop:
-            key, length = data[at], data[at + 1]
-            if key >= 0x80 or key < 8 or key in stops:
-                break
-            if key & 7 == LENGTH:
+        stop = min(last, len(data) - _LONGEST_HEADER) if at >= 0 else at
+        while at < stop:
+            wire_type, length = plain[data[at]], data[at + 1]
+            if wire_type == LENGTH:
                 if length < 0x80:
                     after = at + 2 + length
                 elif data[at + 2] < SMALLEST_LIFTED >> 7:
                     after = at + 3 + (length & 0x7F | data[at + 2] << 7)
                 else:
                     break
-            elif key & 7 == VARINT and length < 0x80:
+            elif wire_type == VARINT and length < 0x80:
                 after = at + 2
             else:
                 break

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from engine.graph.ir import Graph, Node, Tensor
+from engine.graph.modules import module_path
 from gui.canvas.folding import is_constant_row
 from gui.canvas.groups import Group
 from gui.canvas.labels import all_attributes, clean, constant_text, important_attributes, subgraph_text
 from gui.canvas.leaving_out import LeftOut
-from gui.canvas.module_paths import module_path
 from gui.canvas.palette import Category, category_of
 from gui.canvas.scene import (
     CHIP_HEIGHT,
@@ -54,10 +54,8 @@ class BoxMaker:
             box.note = (f"#{node.index + 1}" if node.index >= 0 else "∞") + ("  +" if node.subgraphs else "")
         if options.names:
             box.rows.append(Row("name", clean(node.name, LONGEST_NAME)))
-        if options.modules:
-            path = module_path(node)
-            if path and path[0]:
-                box.rows.append(Row("module", clean("/".join(path[0]), LONGEST_NAME)))
+        if options.modules and (path := module_path(node)):
+            box.rows.append(Row("module", clean("/".join(path), LONGEST_NAME)))
         if options.weights:
             box.rows += self._constant_rows(node)
         if options.attributes != "none":

@@ -8,17 +8,19 @@ they are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from engine.graph.ir import Graph, Node
+from engine.graph.modules import Path
 from gui.canvas.folding import is_folded
 from gui.canvas.layout.cycles import cyclic_core
 from gui.canvas.layout.types import Ints
-from gui.canvas.module_paths import Path, module_paths
+from gui.canvas.module_paths import ModulePaths, module_paths, numbered
 
 MAX_WORK = 4_000_000  # nodes times groups that are split one by one
 DOMINANT = 0.6  # a group with more of the nodes than this is opened at first
@@ -109,23 +111,20 @@ class GroupTree:
 
 @dataclass(slots=True)
 class Wiring:
-    """What the groups of some nodes follow from: lists with an entry for each node, and the edges among them.
+    """What the groups of some nodes follow from: arrays with an entry for each node, and the edges among them.
 
     Attributes
     ----------
-    paths, classes
-        The module of each node, and the classes of modules.
-    kinds
-        Domain and operator of each node.
+    kind
+        A number for domain and operator of each node.
     time
         Where each node stands in the run order, -1 for those in cycles.
     source, target
         The numbers of producer and reader of each value, in the order of the readers and their inputs.
     """
 
-    paths: list[Path]
-    classes: Mapping[Path, str]
-    kinds: list[tuple[str, str]]
+    modules: ModulePaths
+    kind: Ints
     time: Ints
     source: Ints
     target: Ints
@@ -134,18 +133,18 @@ class Wiring:
 def group_tree(graph: Graph) -> GroupTree | None:
     """The groups of a graph; None where its nodes tell of no modules."""
     nodes = [node for node in graph.nodes if not is_folded(node)]
-    paths, classes = module_paths(nodes)
+    kind, _ = numbered((node.domain, node.op_type) for node in nodes)
     time = np.array([node.index for node in nodes], np.int64)
-    return tree_of(nodes, Wiring(paths, classes, [(n.domain, n.op_type) for n in nodes], time, *_edges(nodes)))
+    return tree_of(nodes, Wiring(module_paths(nodes), np.array(kind, np.int64), time, *_edges(nodes)))
 
 
 def tree_of(nodes: Sequence[Any], wiring: Wiring) -> GroupTree | None:
     """The groups of nodes, or of whatever stands for them; None where they tell of no modules."""
-    if not any(wiring.paths):
+    if not any(wiring.modules.paths):
         return None
-    levels = _levels(wiring.paths, wiring.source, wiring.target, wiring.time)
-    root, made = _build(nodes, wiring.paths, wiring.classes, levels)
-    _count_twins(wiring.kinds, levels, wiring.source, wiring.target, made)
+    levels = _levels(wiring)
+    root, made = _build(nodes, wiring.modules, levels)
+    _count_twins(wiring, levels, made)
     tree = _tidied(root)
     return tree if any(isinstance(member, Group) for member in tree.root.members) else None
 
@@ -163,17 +162,16 @@ def _edges(nodes: list[Node]) -> tuple[Ints, Ints]:
     return np.array(source, np.int64), np.array(target, np.int64)
 
 
-def _levels(paths: list[Path], source: Ints, target: Ints, time: Ints) -> list[Ints]:
+def _levels(wiring: Wiring) -> list[Ints]:
     """For each depth the number of the group that each node is in, -1 where its path is shorter."""
     levels: list[Ints] = []
-    outer = np.zeros(len(paths), np.int64)
-    number: dict[Path, int] = {}  # far fewer than nodes
-    which = np.array([number.setdefault(path, len(number)) for path in paths], np.int64)
-    for depth in range(max(map(len, number))):
+    modules = wiring.modules
+    outer = np.zeros(len(modules.number), np.int64)
+    for depth in range(max(map(len, modules.paths))):
         names: dict[str, int] = {}
-        name = [names.setdefault(path[depth], len(names)) if len(path) > depth else -1 for path in number]
-        group = _numbered(outer, np.array(name, np.int64)[which])
-        group = _numbered(group, _parts(outer, group, source, target, time))
+        name = [names.setdefault(path[depth], len(names)) if len(path) > depth else -1 for path in modules.paths]
+        group = _numbered(outer, np.array(name, np.int64)[modules.number])
+        group = _numbered(group, _parts(outer, group, wiring.source, wiring.target, wiring.time))
         levels.append(group)
         outer = group
     return levels
@@ -202,7 +200,7 @@ def _parts(outer: Ints, group: Ints, source: Ints, target: Ints, time: Ints) -> 
     for split in (_part_one_by_one, _part_strictly):
         label = _labels(group, part)
         ties = label[source] != label[target]
-        core = cyclic_core(int(label.max(initial=0)) + 1, label[source[ties]], label[target[ties]])
+        core = cyclic_core(len(label), label[source[ties]], label[target[ties]])
         inside = core[label] & (time >= 0)
         if not (inside & (group >= 0)).any():
             break
@@ -212,11 +210,11 @@ def _parts(outer: Ints, group: Ints, source: Ints, target: Ints, time: Ints) -> 
 
 
 def _labels(group: Ints, part: Ints) -> Ints:
-    """A number for each part of a group, and one for each node outside all groups, as first met."""
-    label = _numbered(group, part)
-    loose = np.flatnonzero(label < 0)
-    label[loose] = int(label.max(initial=-1)) + 1 + np.arange(len(loose))
-    return _numbered(np.zeros(len(label), np.int64), label)
+    """A number for each part of a group, that of its first node; nodes outside all groups have their own."""
+    label, own = _numbered(group, part), np.arange(len(group))
+    inside = np.flatnonzero(label >= 0)
+    _, first = np.unique(label[inside], return_index=True)
+    return np.where(label >= 0, inside[first][label], own) if len(inside) else own
 
 
 def _part_one_by_one(part: Ints, group: Ints, nodes: Ints, source: Ints, target: Ints, time: Ints) -> None:
@@ -260,61 +258,66 @@ def _in_time(nodes: Ints, source: Ints, target: Ints, time: Ints) -> tuple[list[
 # Building
 
 
-def _build(
-    nodes: Sequence[Any], paths: list[Path], classes: Mapping[Path, str], levels: list[Ints]
-) -> tuple[Group, list[list[Group]]]:  # fmt: skip
+def _build(nodes: Sequence[Any], modules: ModulePaths, levels: list[Ints]) -> tuple[Group, list[list[Group]]]:
     """The root, and the groups of each level by their number."""
     root = Group("", (), -1, nodes=len(nodes))
     made: list[list[Group]] = [[] for _ in levels]  # groups are numbered as first met
     numbers = np.stack(levels, 1)
     begins = np.flatnonzero((numbers[1:] != numbers[:-1]).any(1)) + 1
     starts = [0, *begins.tolist()]
-    for first, end, row in zip(starts, [*starts[1:], len(nodes)], numbers[starts].tolist(), strict=True):
+    ends = [*starts[1:], len(nodes)]
+    for first, end, number, row in zip(
+        starts, ends, modules.number[starts].tolist(), numbers[starts].tolist(), strict=True
+    ):
         place = root  # of the nodes up to `end`, which are all in the same groups
-        for depth, number in enumerate(row):
-            if number < 0:
+        for depth, group in enumerate(row):
+            if group < 0:
                 break
-            if number == len(made[depth]):
-                path = paths[first][: depth + 1]
-                made[depth].append(Group(path[-1], path, depth, place, classes.get(path, "")))
+            if group == len(made[depth]):
+                path = modules.paths[number][: depth + 1]
+                made[depth].append(Group(path[-1], path, depth, place, modules.classes.get(path, "")))
                 place.members.append(made[depth][-1])
-            place = made[depth][number]
+            place = made[depth][group]
             place.nodes += end - first
         place.members += nodes[first:end]
     for groups in made:
-        by_place: dict[tuple[int, Path], list[Group]] = {}
+        by_place: dict[tuple[Group | None, str], list[Group]] = {}
         for group in groups:
-            by_place.setdefault((id(group.parent), group.path), []).append(group)
+            by_place.setdefault((group.parent, group.name), []).append(group)
         for parts in by_place.values():
             for number, group in enumerate(parts):
                 group.part, group.parts = number + 1, len(parts)
     return root, made
 
 
-def _count_twins(
-    kinds: list[tuple[str, str]], levels: list[Ints], source: Ints, target: Ints, made: list[list[Group]]
-) -> None:  # fmt: skip
+def _count_twins(wiring: Wiring, levels: list[Ints], made: list[list[Group]]) -> None:
     """Find the groups of each level whose operators and inner wiring are the same."""
-    number: dict[tuple[str, str], int] = {}
-    kind = np.array([number.setdefault(one, len(number)) for one in kinds], np.int64)
+    source, target = wiring.source, wiring.target
+    place = np.zeros(len(wiring.kind), np.int64)
     for level, groups in zip(levels, made, strict=True):
-        order = np.argsort(level, kind="stable")
-        order = order[int(np.searchsorted(level[order], 0)) :]
-        start = np.searchsorted(level[order], np.arange(len(groups) + 1))
-        place = np.zeros(len(kinds), np.int64)
+        order, start = _by_group(level, len(groups))
         place[order] = np.arange(len(order)) - start[level[order]]
-        inner = (level[source] == level[target]) & (level[source] >= 0)
+        inner = np.flatnonzero((level[source] == level[target]) & (level[source] >= 0))
+        by_owner, first = _by_group(level[source[inner]], len(groups))
+        inner = inner[by_owner]
         wires = np.stack([place[target[inner]], place[source[inner]]], 1)
-        owner = level[source[inner]]
-        by_owner = np.argsort(owner, kind="stable")
-        wires, first = wires[by_owner], np.searchsorted(owner[by_owner], np.arange(len(groups) + 1))
-        keys = [
-            (kind[order[start[g] : start[g + 1]]].tobytes(), wires[first[g] : first[g + 1]].tobytes())
-            for g in range(len(groups))
-        ]
+        keys = list(zip(_pieces(wiring.kind[order], start), _pieces(wires, first), strict=True))
         count = Counter(keys)
         for group, key in zip(groups, keys, strict=True):
             group.twins = count[key] if group.nodes > 1 else 1
+
+
+def _by_group(group: Ints, count: int) -> tuple[Ints, Ints]:
+    """What is in a group, by group and in its order, and where each of `count` groups starts in that, and the end."""
+    order = np.argsort(group, kind="stable")
+    order = order[int(np.searchsorted(group[order], 0)) :]
+    return order, np.searchsorted(group[order], np.arange(count + 1))
+
+
+def _pieces(rows: Ints, start: Ints) -> list[bytes]:
+    """The bytes of the rows from each start to the next; cut from bytes, which takes a third of cutting arrays."""
+    data, at = rows.tobytes(), (start * (rows.itemsize * (rows.size // max(len(rows), 1)))).tolist()
+    return [data[low:high] for low, high in pairwise(at)]
 
 
 def _tidied(root: Group) -> GroupTree:

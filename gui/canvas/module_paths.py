@@ -1,72 +1,42 @@
-"""The module each node belongs to, as exporters tell it: by metadata or by the node's name. No Qt.
-
-PyTorch's exporter writes ``pkg.torch.onnx.name_scopes`` (or ``namespace``) into the metadata of every node; most others
-write the path into the name, as in ``/encoder/layer.0/attention/MatMul``.
-"""
+"""The module that each node of a graph is drawn in: what its exporter tells, else where its readers are. No Qt."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
 
 from engine.graph.ir import Node
+from engine.graph.modules import Path, Told, prefixes, told_by_metadata, told_by_prefix
 from gui.canvas.folding import is_folded
+from gui.canvas.layout.types import Ints
 
-MAX_DEPTH = 16
-SCOPES = "pkg.torch.onnx.name_scopes"
-CLASSES = "pkg.torch.onnx.class_hierarchy"
-NAMESPACE = "namespace"
-NO_MODULE = "_empty_nn_module_stack"  # what PyTorch writes where a pass put the node in
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
-
-Path = tuple[str, ...]
+Key = TypeVar("Key", bound=Hashable)
 
 
-Told = tuple[Path, Path]
+@dataclass(slots=True)
+class ModulePaths:
+    """The modules of some nodes: `paths[number[i]]` is that of the i-th, and `classes` are those of modules by path.
 
-
-def module_path(node: Node) -> Told | None:
-    """Names of the modules around a node, outer ones first, and their classes where known; None where nobody says.
-
-    The names are cumulative where the exporter wrote them so ("encoder", "encoder.layer.0").
+    There are far fewer paths than nodes; the same one can be among them twice.
     """
-    return told_path(node.name, node.metadata)
+
+    number: Ints
+    paths: list[Path]
+    classes: Mapping[Path, str]
 
 
-def told_path(name: str, metadata: Mapping[str, str]) -> Told | None:
-    """What `module_path` says of a node with this name and metadata."""
-    if metadata:
-        if SCOPES in metadata:
-            return _inner(_quoted(metadata[SCOPES]), _quoted(metadata.get(CLASSES, "")))
-        if NAMESPACE in metadata:
-            steps = [step.partition(": ") for step in metadata[NAMESPACE].split("/")]
-            return _inner([name for name, _, _ in steps], [kind for _, _, kind in steps])
-    outer, slash, own = name.rpartition("/")
-    if not slash:
-        return None
-    return (_steps(outer)[:MAX_DEPTH] if own else _steps(outer)[:-1][:MAX_DEPTH]), ()
+def numbered(keys: Iterable[Key]) -> tuple[list[int], list[Key]]:
+    """A number for each key, alike for equal ones, and the key of each number."""
+    keys = list(keys)
+    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    return list(map(number.__getitem__, keys)), list(number)
 
 
-@lru_cache(maxsize=4096)  # the nodes of a module follow each other
-def _steps(name: str) -> Path:
-    return tuple([part for part in name.split("/") if part])
-
-
-def _inner(names: list[str], classes: list[str]) -> tuple[Path, Path]:
-    """Without the model at the beginning, whose name is empty, and the node at the end."""
-    kinds = classes if len(classes) == len(names) else [""] * len(names)
-    kept = [(name, kind.rsplit(".", 1)[-1]) for name, kind in zip(names, kinds, strict=True)][:-1]
-    kept = [(name, kind) for name, kind in kept if name and not name.startswith(NO_MODULE)][:MAX_DEPTH]
-    return tuple(name for name, _ in kept), tuple(kind for _, kind in kept)
-
-
-def _quoted(text: str) -> list[str]:
-    return [a or b for a, b in _QUOTED.findall(text)]
-
-
-def module_paths(nodes: Sequence[Node]) -> tuple[list[Path], Mapping[Path, str]]:
-    """The path of every node, and the classes of the modules by their path; see `settled_paths`."""
+def module_paths(nodes: Sequence[Node]) -> ModulePaths:
+    """The modules of the nodes of a graph."""
     number = {node: i for i, node in enumerate(nodes)}
 
     def readers(i: int) -> set[int]:
@@ -74,15 +44,16 @@ def module_paths(nodes: Sequence[Node]) -> tuple[list[Path], Mapping[Path, str]]
         consumers = [reader for t in nodes[i].outputs if t is not None for reader, _ in t.consumers]
         return {number.get(reader, -1) for reader in consumers if not is_folded(reader)}
 
-    return settled_paths([module_path(node) for node in nodes], readers, [node.index for node in nodes])
+    by_metadata = {i: told for i, node in enumerate(nodes) if (told := told_by_metadata(node.metadata))}
+    return settled_paths([node.stored_name for node in nodes], by_metadata, readers, [node.index for node in nodes])
 
 
 def settled_paths(
-    told: Sequence[Told | None], readers: Callable[[int], set[int]], time: Sequence[int]
-) -> tuple[list[Path], Mapping[Path, str]]:
-    """The path of every node by what `told_path` says of it, and the classes of the modules by their path.
+    names: Sequence[str], by_metadata: Mapping[int, Told], readers: Callable[[int], set[int]], time: Sequence[int]
+) -> ModulePaths:
+    """The modules of nodes by what their metadata tells of them, where it does, and else by their names.
 
-    A node of which nothing is said, such as one that an optimizer put in, belongs where its readers do.
+    A node of which nothing is told, such as one that an optimizer put in, belongs where its readers do.
 
     Parameters
     ----------
@@ -91,16 +62,33 @@ def settled_paths(
     time
         Where each node stands in the run order.
     """
-    found = [one[0] if one is not None else None for one in told]
+    keys: list[str | Told] = [*prefixes(names)]
+    for i, told in by_metadata.items():
+        keys[i] = told
+    number, distinct = numbered(keys)
+    told_of = [told_by_prefix(key) if isinstance(key, str) else key for key in distinct]
     classes: dict[Path, str] = {}
-    for one in told:
+    for one in told_of:
         if one is not None and one[1]:
             classes.update((one[0][: i + 1], kind) for i, kind in enumerate(one[1]) if kind)
-    for i in sorted((i for i, path in enumerate(found) if path is None), key=lambda i: -time[i]):
+    paths = [one[0] if one is not None else None for one in told_of]
+    if None in paths:
+        _settle_others(number, paths, readers, time)
+    return ModulePaths(np.array(number, np.int64), [path or () for path in paths], classes)
+
+
+def _settle_others(
+    number: list[int], paths: list[Path | None], readers: Callable[[int], set[int]], time: Sequence[int]
+) -> None:  # fmt: skip
+    """Put the nodes whose path is None where their readers are, last ones first."""
+    where = {path: i for i, path in enumerate(paths)}
+    for i in sorted((i for i, mine in enumerate(number) if paths[mine] is None), key=lambda i: -time[i]):
         around = readers(i)
-        known = [path for r in around if r >= 0 and (path := found[r]) is not None]
-        found[i] = common(known) if known and len(known) == len(around) else None
-    return [path or () for path in found], classes
+        known = [path for r in around if r >= 0 and (path := paths[number[r]]) is not None]
+        if known and len(known) == len(around):
+            number[i] = where.setdefault(path := common(known), len(paths))
+            if number[i] == len(paths):
+                paths.append(path)
 
 
 def common(paths: list[Path]) -> Path:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, compress, repeat
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ from onnx.defs import OpSchema
 
 from engine.graph.builder import ModelBuilder, unique_name
 from engine.graph.ir import Graph, Node
+from engine.graph.modules import MAX_DEPTH, told_by_metadata
 from engine.graph.reader import ModelFile
 from engine.graph.schemas import NEWEST_OPSETS, canonical_domain, schema_of
 from engine.graph.text import entries
 from gui.canvas.groups import Group, GroupTree, Wiring, tree_of
 from gui.canvas.layout.types import Ints
-from gui.canvas.module_paths import settled_paths, told_path
+from gui.canvas.module_paths import numbered, settled_paths
 from gui.canvas.scene import Opened
 
 _SUBGRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
@@ -48,14 +50,12 @@ def outline_of(file: ModelFile) -> Outline | None:
     if file.proto.functions:
         return None
     nodes = _Nodes.of(file.proto.graph)
-    reads = _reads(nodes, file.proto.graph) if nodes is not None else None
-    if nodes is None or reads is None:
+    values = _Values.of(nodes, file.proto.graph) if nodes is not None else None
+    if nodes is None or values is None:
         return None
     drawn = np.flatnonzero(~nodes.folded)
-    tree = tree_of(range(len(drawn)), _wiring(nodes, reads, drawn))
-    if tree is None:
-        return None
-    return _Reduction(file, nodes, reads, drawn, tree, tree.opening()).outline()
+    shown = _what_shows(_wiring(nodes, values, drawn))
+    return _Reduction(file, nodes, values, drawn, *shown).outline() if shown is not None else None
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class _Nodes:
 
     protos: list[NodeProto]
     names: list[str]
-    kinds: list[tuple[str, str]]  # domain and operator
+    kind: Ints  # numbers for domain and operator
     inputs: list[list[str]]
     outputs: list[list[str]]
     folded: np.ndarray
@@ -73,25 +73,29 @@ class _Nodes:
     def of(cls, graph: GraphProto) -> _Nodes | None:
         """None where a node has a subgraph, or a name is not text. What runs once a node here is C where it can be."""
         protos = list(graph.node)
-        domains, ops, names = ([getattr(node, of) for node in protos] for of in ("domain", "op_type", "name"))
+        names = list(map(attrgetter("name"), protos))
+        stored, kinds = numbered(map(attrgetter("domain", "op_type"), protos))
         inputs, outputs = [node.input[:] for node in protos], [node.output[:] for node in protos]
-        values = chain(chain.from_iterable(inputs), chain.from_iterable(outputs))
-        if bytes in set(map(type, chain(domains, ops, names, values))):
+        if bytes in set(map(type, chain(chain.from_iterable(kinds), names))):
             return None
-        domain = {one: canonical_domain(one) for one in set(domains)}
-        kinds = [(domain[one], op) for one, op in zip(domains, ops, strict=True)]
-        asked = {kind for kind in set(kinds) if _may_hold_graphs(*kind)}
-        if any(a.type in _SUBGRAPHS for i, kind in enumerate(kinds) if kind in asked for a in protos[i].attribute):
+        merged, kinds = numbered((canonical_domain(domain), op_type) for domain, op_type in kinds)
+        kind = np.array(merged, np.int64)[stored]
+        asked = np.isin(kind, [number for number, of in enumerate(kinds) if _may_hold_graphs(*of)])
+        if any(a.type in _SUBGRAPHS for i in np.flatnonzero(asked).tolist() for a in protos[i].attribute):
             return None
-        if "" in names or len(set(names)) < len(names):
-            used: set[str] = set()
-            names = [unique_name(name, op, i, used) for i, (name, op) in enumerate(zip(names, ops, strict=True))]
         folded = np.zeros(len(protos), bool)
-        constants = [i for i, kind in enumerate(kinds) if kind == ("", "Constant")]
-        if constants:
+        if ("", "Constant") in kinds:
             read = set(chain.from_iterable(inputs)).difference(value.name for value in graph.output)
+            constants = np.flatnonzero(kind == kinds.index(("", "Constant"))).tolist()
             folded[[i for i in constants if outputs[i] and outputs[i][0] in read]] = True
-        return cls(protos, names, kinds, inputs, outputs, folded)
+        return cls(protos, names, kind, inputs, outputs, folded)
+
+    def unique_names(self) -> list[str]:
+        """The names that the nodes of the linked graph get."""
+        if "" not in self.names and len(set(self.names)) == len(self.names):
+            return self.names
+        used: set[str] = set()
+        return [unique_name(node.name, node.op_type, i, used) for i, node in enumerate(self.protos)]
 
 
 @cache
@@ -103,34 +107,51 @@ def _may_hold_graphs(domain: str, op_type: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Reads:
-    """Every reading of a value that is drawn as a line, by readers and their inputs, shape (r,).
+class _Values:
+    """The values that nodes make, numbered as they stand in the file, and how they and others are read.
 
-    `names` are the values, `source` the nodes that make them, -1 where none does, and `target` those that read them.
+    Attributes
+    ----------
+    names, maker
+        Of each value that nodes make: its name, and the node.
+    number
+        The values by name; those that are not drawn as lines have negative numbers.
+    read, value, source, target
+        Every reading that is drawn as a line, by readers and their inputs: the name, the value and its maker, -1 where
+        no node makes it, and the node that reads it.
     """
 
     names: list[str]
+    number: dict[str, int]
+    maker: Ints
+    read: list[str]
+    value: Ints
     source: Ints
     target: Ints
 
-
-def _reads(nodes: _Nodes, graph: GraphProto) -> _Reads | None:
-    """None where a name is defined twice, or a node stands before what it reads."""
-    stored = {value.name for value in graph.initializer} | {value.values.name for value in graph.sparse_initializer}
-    names, target = _flat(nodes.inputs)
-    outputs, maker = _flat(nodes.outputs)
-    made = dict(zip(outputs, maker.tolist(), strict=True))
-    made.pop("", None)
-    given = stored.union(value.name for value in graph.input)
-    if len(made) + outputs.count("") != len(outputs) or not given.isdisjoint(made):
-        return None
-    absent = -2
-    made.update(dict.fromkeys((*stored, ""), absent))
-    source = np.array(list(map(made.get, names, repeat(-1))), np.int64)
-    if (source >= target).any():
-        return None
-    drawn = (source != absent) & ((source < 0) | ~nodes.folded[np.maximum(source, 0)])
-    return _Reads(list(compress(names, drawn.tolist())), source[drawn], target[drawn])
+    @classmethod
+    def of(cls, nodes: _Nodes, graph: GraphProto) -> _Values | None:
+        """None where a name is defined twice or is not text, or a node stands before what it reads."""
+        stored = {value.name for value in graph.initializer} | {v.values.name for v in graph.sparse_initializer}
+        read, target = _flat(nodes.inputs)
+        names, maker = _flat(nodes.outputs)
+        if bytes in set(map(type, chain(read, names))):
+            return None
+        number = dict(zip(names, range(len(names)), strict=True))
+        number.pop("", None)
+        given = stored.union(value.name for value in graph.input)
+        if len(number) + names.count("") != len(names) or not given.isdisjoint(number):
+            return None
+        outside, undrawn = -1, -2
+        number.update(dict.fromkeys((*stored, ""), undrawn))
+        value = np.array(list(map(number.get, read, repeat(outside))), np.int64)
+        source = np.append(maker, (undrawn, outside))[value]
+        if (source >= target).any():
+            return None
+        drawn = (source != undrawn) & ~np.isin(source, np.flatnonzero(nodes.folded))
+        return cls(
+            names, number, maker, list(compress(read, drawn.tolist())), value[drawn], source[drawn], target[drawn]
+        )  # fmt: skip
 
 
 def _flat(names: list[list[str]]) -> tuple[list[str], Ints]:
@@ -138,11 +159,11 @@ def _flat(names: list[list[str]]) -> tuple[list[str], Ints]:
     return list(chain.from_iterable(names)), np.repeat(np.arange(len(names)), list(map(len, names)))
 
 
-def _wiring(nodes: _Nodes, reads: _Reads, drawn: Ints) -> Wiring:
+def _wiring(nodes: _Nodes, values: _Values, drawn: Ints) -> Wiring:
     """What the modules follow from, over the nodes that are drawn."""
     number = np.cumsum(~nodes.folded) - 1
-    inside = reads.source >= 0
-    source, target = number[reads.source[inside]], number[reads.target[inside]]
+    inside = values.source >= 0
+    source, target = number[values.source[inside]], number[values.target[inside]]
     following: dict[int, set[int]] = {}
 
     def readers(i: int) -> set[int]:
@@ -151,23 +172,43 @@ def _wiring(nodes: _Nodes, reads: _Reads, drawn: Ints) -> Wiring:
                 following.setdefault(u, set()).add(v)
         return following.get(i, set())
 
-    where, none = drawn.tolist(), dict[str, str]()
-    metadata = [entries(told) if (told := nodes.protos[i].metadata_props) else none for i in where]
-    told = list(map(told_path, [nodes.names[i] for i in where], metadata))
+    shown = (~nodes.folded).tolist()
+    metadata = enumerate(map(attrgetter("metadata_props"), compress(nodes.protos, shown)))
+    by_metadata = {i: told for i, props in metadata if props and (told := told_by_metadata(entries(props)))}
     time = np.arange(len(drawn))
-    paths, classes = settled_paths(told, readers, time.tolist())
-    return Wiring(paths, classes, [nodes.kinds[i] for i in where], time, source, target)
+    modules = settled_paths(list(compress(nodes.names, shown)), by_metadata, readers, time.tolist())
+    return Wiring(modules, nodes.kind[drawn], time, source, target)
+
+
+def _what_shows(wiring: Wiring) -> tuple[GroupTree, frozenset[Group]] | None:
+    """The modules that show at first and the open ones among them, over the numbers of the nodes.
+
+    Most of the others are deeper inside, so only the outer ends of paths are looked at, longer ones where those do not
+    say it: a module that shows may have joined one inside it.
+    """
+    whole = wiring.modules
+    for depth in (2, 4, 8, MAX_DEPTH + 1):
+        cut = replace(whole, paths=[path[:depth] for path in whole.paths])
+        tree = tree_of(range(len(whole.number)), replace(wiring, modules=cut))
+        if tree is None:
+            return None
+        opened = tree.opening()
+        shown = [member for place in (tree.root, *opened) for member in place.members if isinstance(member, Group)]
+        if all(len(group.path) < depth for group in shown):
+            return tree, opened
+    raise AssertionError("no path is longer than MAX_DEPTH")
 
 
 class _Reduction:
     """Builds the graph of what shows; in the tree, whose members are numbers until then, its nodes take their place."""
 
     def __init__(
-        self, file: ModelFile, nodes: _Nodes, reads: _Reads, drawn: Ints, tree: GroupTree, opened: Opened
+        self, file: ModelFile, nodes: _Nodes, values: _Values, drawn: Ints, tree: GroupTree, opened: frozenset[Group]
     ) -> None:  # fmt: skip
-        self._file, self._proto, self._nodes, self._reads = file, file.proto.graph, nodes, reads
+        self._file, self._proto, self._nodes, self._values = file, file.proto.graph, nodes, values
         self._drawn, self._tree, self._opened = drawn, tree, opened
         self._reduced = GraphProto(name=self._proto.name, input=self._proto.input, output=self._proto.output)
+        self._names = nodes.unique_names()
         self._numbers: list[int] = []  # where the nodes of the reduced graph, or the first they stand for, are in it
 
     def outline(self) -> Outline:
@@ -177,9 +218,11 @@ class _Reduction:
         closed = [m for m in members if isinstance(m, Group) and m not in self._opened]
         inside: list[Any] = [group.all_nodes() for group in closed]
         self._add_alone(alone)
-        drawn = self._add_stand_ins([np.sort(self._drawn[numbers]) for numbers in inside])
-        rows = self._add_stored({name for i in alone for name in self._nodes.inputs[i]})
-        self._reduced.value_info.extend(v for v in self._proto.value_info if v.name in drawn or v.name in rows)
+        shown = self._add_stand_ins([self._drawn[numbers] for numbers in inside])
+        shown |= self._add_stored({name for i in alone for name in self._nodes.inputs[i]})
+        told = self._proto.value_info
+        names = map(attrgetter("name"), told)
+        self._reduced.value_info.extend([told[i] for i, name in enumerate(names) if name in shown])
         graph = ModelBuilder(replace(self._file, proto=self._message(), findings=[])).build().graph
         for node, number in zip(graph.nodes, self._numbers):
             node.index = node.file_index = number
@@ -191,7 +234,7 @@ class _Reduction:
         for i in alone:
             node = self._reduced.node.add()
             node.CopyFrom(self._nodes.protos[i])
-            node.name = self._nodes.names[i]
+            node.name = self._names[i]
         self._numbers += alone
 
     def _add_stand_ins(self, groups: list[Ints]) -> set[str]:
@@ -199,25 +242,31 @@ class _Reduction:
 
         Returns the names of all values that are drawn as lines.
         """
+        values = self._values
         box = np.arange(len(self._nodes.protos))
         for number, inside in enumerate(groups):
             box[inside] = -2 - number
-        source = np.where(self._reads.source >= 0, box[self._reads.source], -1)
-        target = box[self._reads.target]
+        source = np.where(values.source >= 0, box[values.source], -1)
+        target = box[values.target]
         wanted = {value.name for value in self._proto.output}
         read: list[dict[str, None]] = [{} for _ in groups]
         for i in np.flatnonzero(source != target).tolist():
-            name = self._reads.names[i]
+            name = values.read[i]
             wanted.add(name)
             if target[i] < -1:
                 read[-2 - target[i]][name] = None
-        for i in np.flatnonzero((source == target) & (target < -1)).tolist():
-            if self._reads.names[i] in wanted:  # a stand-in that reads its own value says that somebody does
-                read[-2 - target[i]].setdefault(self._reads.names[i])
+        made_here = np.array(sorted({values.number.get(name, -1) for name in wanted}), np.int64)
+        made_here = made_here[made_here >= 0]
+        made: list[list[str]] = [[] for _ in groups]
+        for number, where in zip(made_here.tolist(), box[values.maker[made_here]].tolist(), strict=True):
+            if where < -1:
+                made[-2 - where].append(values.names[number])
+        own = (source == target) & (target < -1)
+        for i in np.flatnonzero(own & np.isin(values.value, made_here)).tolist():
+            read[-2 - target[i]].setdefault(values.read[i])  # which says that somebody does
         for number, inside in enumerate(groups):
-            first = int(inside[0])
-            outputs = [name for i in inside.tolist() for name in self._nodes.outputs[i] if name in wanted]
-            self._reduced.node.add(name=self._nodes.names[first], input=read[number], output=outputs)
+            first = int(inside.min())
+            self._reduced.node.add(name=self._names[first], input=read[number], output=made[number])
             self._numbers.append(first)
         return wanted
 

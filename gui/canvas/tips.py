@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from html import escape
 
 from engine.graph.ir import Graph, Node, Tensor
+from engine.graph.modules import module_path
 from engine.shapes.bind import Binder
 from gui.canvas.groups import Group
 from gui.canvas.labels import clean, format_dims
-from gui.canvas.module_paths import module_path
 from gui.schemas import input_name, output_name
 
 MOST_READERS = 4
@@ -18,9 +18,7 @@ MOST_READERS = 4
 def tip_text(item: object, binder: Binder | None = None, more: Sequence[str] = ()) -> str:
     """Name, operator, shape or size of an item; the shape also with the sizes that its symbols have; and `more`."""
     if isinstance(item, Node):
-        path = module_path(item)
-        lines = [clean(item.name, 120), clean(item.qualified_op, 80)]
-        lines += [clean("/".join(path[0]), 120)] if path and path[0] else []
+        lines = [clean(item.name, 120), clean(item.qualified_op, 80), clean("/".join(module_path(item)), 120)]
     elif isinstance(item, Tensor):
         shape = item.inferred_shape if item.inferred_shape is not None else item.stored_shape
         lines = [clean(item.name, 120), f"{item.dtype or 'unknown type'}  {clean(format_dims(shape), 160)}"]

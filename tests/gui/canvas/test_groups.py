@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from engine.graph.ir import Model, Node
+from engine.graph.modules import told_by_metadata
 from gui.canvas.geometry import Geometry
 from gui.canvas.groups import Group, GroupTree, group_tree
 from gui.canvas.layout import layout
 from gui.canvas.links import Links
-from gui.canvas.module_paths import module_path
 from gui.canvas.scene import BoxKind, Scene, SceneOptions
 from gui.canvas.scene_builder import build_scene
 from tests.gui.canvas.models import control_flow, load, width
@@ -69,10 +69,10 @@ def test_metadata_goes_before_names_and_knows_classes() -> None:
     ):
         node.metadata_props.append(onnx.StringStringEntryProto(key=key, value=value))
     read = load([node], {"x": [4]}, ["y"]).graph.nodes[0]
-    assert module_path(read) == (("layers.0", "layers.0.attn"), ("Block", "Attention"))
+    assert told_by_metadata(read.metadata) == (("layers.0", "layers.0.attn"), ("Block", "Attention"))
     del read.metadata["pkg.torch.onnx.name_scopes"]
     read.metadata["namespace"] = ": M/enc: pkg.Encoder/relu: aten.relu"
-    assert module_path(read) == (("enc",), ("Encoder",))
+    assert told_by_metadata(read.metadata) == (("enc",), ("Encoder",))
 
 
 def test_a_node_of_which_nothing_is_said_belongs_where_its_readers_do() -> None:

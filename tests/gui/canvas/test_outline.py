@@ -123,6 +123,25 @@ def test_there_is_none_where_names_alone_would_mislead() -> None:
         assert outline_of(file_of(message)) is None
 
 
+@pytest.mark.parametrize("around", ["", "/m", "/m/m", "/m/m/m/m", "/m/m/m/m/m/m/m/m/m", "/m" * 14])
+def test_modules_deep_inside_show_as_they_do_of_the_linked_model(around: str) -> None:
+    """A, B and a lone C in another, each of several nodes, which stand around the modules that show at first."""
+    names = [f"{around}/{module}/n{i}" for module in ("a", "a/x", "b", "c/d/e/f") for i in range(3)]
+    nodes = [helper.make_node("Relu", [f"t{i}" if i else "x"], [f"t{i + 1}"], name=n) for i, n in enumerate(names)]
+    message = proto(nodes, [f"t{len(nodes)}"])
+    assert outlined(file_of(message)) == linked(load_model_proto(message))
+
+
+def test_the_metadata_of_some_nodes_goes_before_their_names() -> None:
+    message = small()
+    for node, scopes in zip(message.graph.node, ("['', 'b', 'n']", "['', 'b', 'n']"), strict=False):
+        node.metadata_props.add(key="pkg.torch.onnx.name_scopes", value=scopes)
+    found = outlined(file_of(message))
+    assert found == linked(load_model_proto(message))
+    assert found is not None
+    assert [module[0] for module in found[1]] == [(), ("b",), ("b",)]  # split, since Mul stands between its parts
+
+
 NAMES = ("", "/a/n", "/a/b/n", "/a/b/c/n", "/d/n", "/d/e/n", "m/", "plain", "/n")
 
 
