@@ -22,6 +22,7 @@ from gui.canvas.layout.types import Floats, Ints
 from gui.canvas.line_painter import LinePainter
 from gui.canvas.links import Lit
 from gui.canvas.palette import CanvasColors
+from gui.canvas.ports import Ports, paint_ports
 from gui.canvas.scene import CHIP_HEIGHT, HEADER_HEIGHT, PADDING, ROW_GAP, TextStyle
 from gui.canvas.text import TextDrawer
 from gui.canvas.view import View
@@ -37,13 +38,14 @@ INFERRED = (TextStyle.LABEL_INFERRED, TextStyle.LABEL_BOUND_INFERRED)
 
 @dataclass(slots=True)
 class Emphasis:
-    """What stands out: boxes, nets and rows by index. A hovered thing is -1 where there is none."""
+    """What stands out: boxes, nets and rows by index, and the numbers at a node. A hovered thing is -1 for none."""
 
     selected: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     nets: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     rows: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     found: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     marked: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    ports: Ports | None = None
     hover_box: int = -1
     hover_net: int = -1
 
@@ -129,6 +131,8 @@ class FramePainter:
         if emphasis.hover_box >= 0:
             boxes.paint_outlines(painter, seen, np.array([emphasis.hover_box]), colors.hover, 1.5)
         boxes.paint_outlines(painter, seen, emphasis.selected, colors.accent, 2.4)
+        if emphasis.ports is not None:
+            paint_ports(painter, seen, emphasis.ports, colors)
 
     # Texts
 

@@ -26,6 +26,7 @@ from gui.canvas.layout.types import Ints
 from gui.canvas.links import Lit
 from gui.canvas.painter import Emphasis, FramePainter
 from gui.canvas.palette import CanvasColors, canvas_colors
+from gui.canvas.ports import ports_of
 from gui.canvas.scene import Scene
 from gui.canvas.text import AtlasText, TextMeasure
 from gui.canvas.viewport import Viewport
@@ -181,8 +182,9 @@ class GraphPicture(Viewport):
         self._selected = item
         scene, emphasis = self._scene, self._emphasis
         none = np.zeros(0, np.int64)
-        emphasis.selected, emphasis.nets, emphasis.rows = none, none, none
-        if scene is not None and item is not None:
+        emphasis.selected, emphasis.nets, emphasis.rows, emphasis.ports = none, none, none, None
+        if scene is not None and item is not None and self._geometry is not None:
+            emphasis.ports = ports_of(scene, self._geometry, item)
             own = scene.box_with(item)
             nets = scene.nets_of.get(id(item), [])
             if own >= 0:
@@ -195,7 +197,7 @@ class GraphPicture(Viewport):
             else:
                 constants = [t for t in item.outputs if t is not None] if isinstance(item, Node) else [item]
                 emphasis.rows = self._rows_of(constants)
-                with_rows = self._geometry.rows.box[emphasis.rows] if self._geometry is not None else none
+                with_rows = self._geometry.rows.box[emphasis.rows]
                 emphasis.selected = np.setdiff1d(np.array(scene.locate(item), np.int64), with_rows)
         self.update()
 

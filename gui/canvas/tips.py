@@ -39,13 +39,13 @@ def tip_text(item: object, binder: Binder | None = None, more: Sequence[str] = (
 
 
 def _uses(tensor: Tensor) -> list[str]:
-    """Who makes a tensor and who reads it, with the slots by number and formal name."""
+    """Who makes a tensor and who reads it, with the slots by number, from 0, and formal name."""
     lines = []
     if tensor.producer is not None:
         slot = tensor.producer_slot
         name = clean(output_name(tensor.producer, slot), 24)
-        lines.append(f"output {slot + 1} ({name}) of {clean(tensor.producer.name, 60)}")
+        lines.append(f"output {slot} ({name}) of {clean(tensor.producer.name, 60)}")
     for node, slot in tensor.consumers[:MOST_READERS]:
-        lines.append(f"input {slot + 1} ({clean(input_name(node, slot), 24)}) of {clean(node.name, 60)}")
+        lines.append(f"input {slot} ({clean(input_name(node, slot), 24)}) of {clean(node.name, 60)}")
     more = len(tensor.consumers) - MOST_READERS
     return [*lines, f"and of {more:,} more"] if more > 0 else lines

@@ -121,6 +121,6 @@ def test_a_size_typed_in_the_window_is_drawn_at_once_and_taken_back(
     said = tooltip(qtbot, canvas, canvas.node_rect(feed).center().toPoint())
     assert "N×" in said
     assert "\n= 4×" in said
-    assert f"input 1 (X) of {feed.consumers[0][0].name}" in said
+    assert f"input 0 (X) of {feed.consumers[0][0].name}" in said
     field.clear()
     assert canvas.grab().toImage() == symbols
