@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from engine.graph.ir import Graph, Model, Node, Tensor
+from gui.running.plan import Needs
 
 
 @dataclass(slots=True)
@@ -25,6 +26,7 @@ class ModelIndex:
     `parameters` counts the elements of floating-point constants and of those stored in 8 bits or less (quantised
     weights); wider integers are indices and shapes. `nbytes` is the stored size of all constants, `stored` the same by
     element type. `fingerprint` is the same for files with the same operators under the same names.
+    `needs` is what a plan for a run asks for.
     """
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -35,11 +37,12 @@ class ModelIndex:
     nbytes: int = 0
     stored: dict[str, Stored] = field(default_factory=dict)
     fingerprint: str = ""
+    needs: Needs = field(default_factory=Needs)
 
     @classmethod
     def of(cls, model: Model) -> ModelIndex:
         """The index of a model, subgraphs included."""
-        index = cls()
+        index = cls(needs=Needs.of(model))
         for graph in model.graph.walk():
             index.graphs[graph.prefix] = graph
             index.nodes.update((node.qualified_name, node) for node in graph.nodes)

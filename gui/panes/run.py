@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.errors import InputError
-from engine.feeds import default_dims, fit_dims, required_inputs, symbols
+from engine.feeds import fit_dims, required_inputs
 from engine.graph.ir import Model
 from engine.providers.ort import execution_providers
 from gui.document import Document
@@ -28,7 +28,7 @@ from gui.icons import ButtonIcon
 from gui.jobs import Job, LatestJob, Task
 from gui.running.estimate import Estimate, estimate
 from gui.running.execution import PartialRun, execute
-from gui.running.plan import RunPlan, default_plan, recall_plan
+from gui.running.plan import Needs, RunPlan, default_plan, recall_plan
 from gui.running.state import RunState
 from gui.running.times import placement_rows
 from gui.widgets.bars import Segments
@@ -142,8 +142,9 @@ class RunPane(QWidget):
         """Show a plan in the fields."""
         model = self.document.model
         self.providers.set_plan(plan.order, plan.enabled)
-        fit = partial(fit_dims, model, default_dims(model)) if model else dict
-        self.dims.set_dims(symbols(model) if model else {}, plan.dims, fit)
+        needs = self._needs()
+        fit = partial(fit_dims, model, needs.dims) if model else dict
+        self.dims.set_dims(needs.symbols, plan.dims, fit)
         self.inputs.set_inputs(required_inputs(model) if model else [], plan.specs)
         self.warmup.setValue(plan.warmup)
         self.repeat.setValue(plan.repeat)
@@ -241,16 +242,19 @@ class RunPane(QWidget):
         self._say("")
         self._enable()
 
+    def _needs(self) -> Needs:
+        return self.document.index.needs if self.document.index is not None else Needs()
+
     def _recall(self, model: Model) -> RunPlan:
         """The plan last used with this model; for a new one the defaults, with the providers last chosen."""
         remembered = self._settings.inputs_of(model.path) if model.path else {}
         chosen = self._settings.providers
-        return recall_plan(model, remembered or ({"order": chosen, "enabled": chosen} if chosen else {}))
+        return recall_plan(model, self._needs(), remembered or ({"order": chosen, "enabled": chosen} if chosen else {}))
 
     @Slot()
     def _reset(self) -> None:
         if self.document.model is not None:
-            self.set_plan(default_plan(self.document.model))
+            self.set_plan(default_plan(self._needs()))
 
     @Slot()
     def _show_run(self) -> None:

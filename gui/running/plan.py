@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from engine.errors import InputError
-from engine.feeds import InputSpec, default_dims, default_specs
+from engine.feeds import InputSpec, SymbolUse, default_dims, default_specs, symbols
 from engine.graph.ir import Model
 from engine.providers import all_providers, default_providers, provider_named
 from engine.session import Mode
@@ -73,15 +73,30 @@ def is_provider(name: str) -> bool:
     return name.partition(":")[0] in provider_names()
 
 
-def default_plan(model: Model) -> RunPlan:
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a model asks of a plan: its symbolic dims with the places that use them, and what suits these and its inputs
+    if nobody says otherwise. Thousands of inputs take a while, so it is made where the model is opened."""
+
+    symbols: dict[str, list[SymbolUse]] = field(default_factory=dict)
+    dims: dict[str, int] = field(default_factory=dict)
+    specs: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: Model) -> Needs:
+        """Those of a model; slow for thousands of inputs."""
+        specs = {name: str(spec) for name, spec in default_specs(model).items()}
+        return cls(symbols(model), default_dims(model), specs)
+
+
+def default_plan(needs: Needs) -> RunPlan:
     """A plan that suits the model, nothing remembered."""
-    specs = {name: str(spec) for name, spec in default_specs(model).items()}
-    return RunPlan(dims=default_dims(model), specs=specs)
+    return RunPlan(dims=dict(needs.dims), specs=dict(needs.specs))
 
 
-def recall_plan(model: Model, remembered: Mapping[str, Any]) -> RunPlan:
+def recall_plan(model: Model, needs: Needs, remembered: Mapping[str, Any]) -> RunPlan:
     """The plan that `asdict` made of an earlier one, as far as it still fits the model and this machine."""
-    plan = default_plan(model)
+    plan = default_plan(needs)
     for entry in fields(RunPlan):
         value: Any = remembered.get(entry.name)
         default = getattr(plan, entry.name)

@@ -18,7 +18,7 @@ from engine.graph.ir import Graph, Tensor
 from engine.providers import all_providers
 from gui.main_window import MainWindow
 from gui.panes.run import RunPane
-from gui.running.plan import RunPlan, default_plan, recall_plan
+from gui.running.plan import Needs, RunPlan, default_plan, recall_plan
 from gui.widgets.run.form import InputsForm
 from gui.widgets.run.spec_field import SpecField
 from tests.gui.conftest import Opener
@@ -92,7 +92,7 @@ class TestFields:
         assert run_pane.seed.value() == 7
         assert list(run_pane.plan().specs.values()) == ["ones"]
         qtbot.mouseClick(run_pane.reset_button, Qt.MouseButton.LeftButton)
-        assert run_pane.plan() == default_plan(window.document.model)
+        assert run_pane.plan() == default_plan(Needs.of(window.document.model))
 
 
 class TestProviders:
@@ -119,16 +119,16 @@ def test_a_remembered_plan_is_taken_only_as_far_as_it_fits() -> None:
     import engine
 
     model = engine.open_model(SAMPLE)
-    default = default_plan(model)
-    assert recall_plan(model, {}) == default
+    default = default_plan(Needs.of(model))
+    assert recall_plan(model, Needs.of(model), {}) == default
     odd = {"dims": {"nowhere": 3, **dict.fromkeys(default.dims, "x")}, "specs": ["?"], "repeat": "many", "seed": 5,
            "order": ["CPU", "Nobody", 3], "enabled": []}  # fmt: skip
-    recalled = recall_plan(model, odd)
+    recalled = recall_plan(model, Needs.of(model), odd)
     assert (recalled.dims, recalled.specs, recalled.repeat, recalled.seed) == (
         default.dims, default.specs, default.repeat, 5
     )  # fmt: skip
     assert recalled.order == ["CPU", *(name for name in default.order if name != "CPU")]
-    assert recall_plan(model, asdict(RunPlan(repeat=77))).repeat == 77
+    assert recall_plan(model, Needs.of(model), asdict(RunPlan(repeat=77))).repeat == 77
 
 
 class TestErrorsAtTheField:
