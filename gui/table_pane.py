@@ -11,13 +11,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QVBoxL
 from engine.graph.ir import Graph, Node, Tensor
 from gui.document import Document, Item
 from gui.jobs import LatestJob, Task
-from gui.models.table import Column, TableModel
+from gui.models.table import FEW, Column, TableModel
 from gui.placement_menu import add_placement
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.table_view import TableView
 
 FILTER_ROOM = 48  # px of a filter line around its words, its clear button included
-AT_ONCE = 100  # rows: those of four tables of more would be felt together, when a model opens
 
 
 class TablePane(QWidget):
@@ -99,7 +98,7 @@ class TablePane(QWidget):
         """
         self._filling.cancel()
         is_other, self._graph = self._graph is not self.document.graph, self.document.graph
-        if size <= AT_ONCE:
+        if size <= FEW:
             rows, extra = make()
             self.set_rows(rows)
             tell(rows, extra)

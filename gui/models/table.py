@@ -20,7 +20,7 @@ ITEM_ROLE = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _ROLE = Qt.ItemDataRole
-FEW = 1000  # rows that are dealt with at once; more would keep the window from answering
+FEW = 100  # rows that are dealt with at once: four tables of more are felt together when a model opens
 
 
 @dataclass(frozen=True, slots=True)

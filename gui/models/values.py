@@ -63,10 +63,14 @@ class ValuesModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.DisplayRole:
-            return one_line(self._text(index.row(), index.column()), 60)
+            return self.text(index.row(), index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(self._text(index.row(), index.column()))
         return None
+
+    def text(self, row: int, column: int) -> str:
+        """What a cell shows."""
+        return one_line(self._text(row, column), 60)
 
     def _text(self, row: int, column: int) -> str:
         if self._size is None:

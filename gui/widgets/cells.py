@@ -17,6 +17,11 @@ SQUARE = 8
 SQUARE_ROOM = SQUARE + 7  # with the gap behind it
 
 
+def in_sight(first: int, last: int, count: int) -> range:
+    """Rows or columns between those that Qt finds at the ends of an area, -1 where there is none any more."""
+    return range(first, last + 1 if last >= 0 else count) if first >= 0 else range(0)
+
+
 class CellPainter:
     """Paints the cells of a view on a `TableModel`: text, a colour square before it, a bar in its left part.
 
@@ -54,8 +59,7 @@ class CellPainter:
             painter.restore()
 
     def _rows_in(self, area: QRect) -> range:
-        first, last = self._view.rowAt(area.top()), self._view.rowAt(area.bottom())
-        return range(first, last + 1 if last >= 0 else len(self._model.shown)) if first >= 0 else range(0)
+        return in_sight(self._view.rowAt(area.top()), self._view.rowAt(area.bottom()), len(self._model.shown))
 
     def _columns_in(self, area: QRect) -> list[tuple[Column, int, int]]:
         """Each with its left side and its width."""

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QKeySequence, QPainter, QPaintEvent, QShortcut
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
 from gui.models.values import ValuesModel
-from gui.theme import mono_font
+from gui.theme import mono_font, theme_manager
+from gui.widgets.cells import in_sight
 
+PAD = 4  # px
 SAMPLE = 16  # rows and columns whose widest cell decides the width
 MOST_COPIED = 100_000  # values that are put on the clipboard as NumPy writes them
+
+
+class IndexHeader(QHeaderView):
+    """Numbers of rows or of columns. The last one is the longest; Qt would lay out two hundred at every change."""
+
+    def __init__(self, orientation: Qt.Orientation, parent: QWidget) -> None:
+        super().__init__(orientation, parent)
+        self.setFont(mono_font(0.85))
+        self.setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.setSectionsClickable(True)
+        self.setHighlightSections(True)
+
+    def sizeHint(self) -> QSize:
+        return self.sectionSizeFromContents(max(self.count() - 1, 0))
 
 
 class ValuesTable(QTableView):
@@ -24,9 +40,8 @@ class ValuesTable(QTableView):
         self.setModel(model)
         self.setAccessibleName("Values")
         self.setFont(mono_font())
-        for header in (self.horizontalHeader(), self.verticalHeader()):
-            header.setFont(mono_font(0.85))
-            header.setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.setHorizontalHeader(IndexHeader(Qt.Orientation.Horizontal, self))
+        self.setVerticalHeader(IndexHeader(Qt.Orientation.Vertical, self))
         self.verticalHeader().setDefaultSectionSize(round(self.fontMetrics().height() * 1.35))
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setWordWrap(False)
@@ -48,8 +63,35 @@ class ValuesTable(QTableView):
         """One width for all columns, so that turning an index moves nothing: that of the widest of the first cells."""
         model = self._values
         cells = ((r, c) for r in range(min(model.rowCount(), SAMPLE)) for c in range(min(model.columnCount(), SAMPLE)))
-        longest = max((len(str(model.index(r, c).data())) for r, c in cells), default=1)
+        longest = max((len(model.text(r, c)) for r, c in cells), default=1)
         return self.fontMetrics().averageCharWidth() * (min(max(longest, 4), 40) + 2)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Write the cells in sight: a delegate would ask the model for each of them six times."""
+        painter = QPainter(self.viewport())
+        area, theme = event.rect(), theme_manager().theme
+        for part in self.selectionModel().selection().toList():
+            corners = self.visualRect(part.topLeft()) | self.visualRect(part.bottomRight())
+            painter.fillRect(corners & area, theme.color("selection"))
+        painter.setFont(self.font())
+        painter.setPen(theme.color("text"))
+        columns = in_sight(self.columnAt(area.left()), self.columnAt(area.right()), self._values.columnCount())
+        for row in in_sight(self.rowAt(area.top()), self.rowAt(area.bottom()), self._values.rowCount()):
+            for column in columns:
+                room = QRect(
+                    self.columnViewportPosition(column) + PAD, self.rowViewportPosition(row),
+                    self.columnWidth(column) - 2 * PAD, self.rowHeight(row),
+                )  # fmt: skip
+                self._write(painter, room, self._values.text(row, column))
+        painter.end()
+
+    def _write(self, painter: QPainter, room: QRect, text: str) -> None:
+        metrics = self.fontMetrics()
+        width = metrics.horizontalAdvance(text)
+        if width > room.width():
+            text, width = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width()), room.width()
+        middle = room.top() + (room.height() + metrics.ascent() - metrics.descent() + 1) // 2
+        painter.drawText(room.right() + 1 - width, middle, text)
 
     @Slot()
     def copy(self) -> None:

@@ -14,7 +14,7 @@ from gui.models.arrangement import Arrangement
 from gui.models.table import FEW, Column, TableModel
 from gui.widgets.table_view import TableView
 
-MANY = 5 * FEW
+MANY = 50 * FEW
 
 
 class Row:
