@@ -34,6 +34,7 @@ from gui.pane_focus import PaneFocus
 from gui.panes.problems import ProblemsPane
 from gui.panes.run import RunPane
 from gui.panes.tensor_viewer import TensorPane
+from gui.panes.timings import TimingsPane
 from gui.quick_open import QuickOpen
 from gui.recent_menu import RecentMenu
 from gui.settings import STATE_VERSION, Settings
@@ -41,6 +42,7 @@ from gui.sketch import hold_back
 from gui.status_bar import StatusBar
 from gui.theme import Theme, on_theme, theme_manager
 from gui.toolbar import ToolBar
+from gui.turns import next_turn
 from gui.widgets.bars import MessageBar
 from gui.widgets.empty_state import EmptyState
 from gui.widgets.search_box import SearchBox
@@ -162,7 +164,7 @@ class MainWindow(QMainWindow):
             problems.count_changed.connect(self._show_problem_count)
         run = self.docks["run"].widget()
         if isinstance(run, RunPane):
-            run.finished.connect(self.docks["timings"].raise_, Qt.ConnectionType.QueuedConnection)  # and fill it then
+            run.finished.connect(lambda: next_turn(self, self._fill_timings))
             run.failed.connect(self.docks["run"].raise_)
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(self._file_changed)
@@ -348,6 +350,14 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_zoom(self) -> None:
         self.toolbar.zoom.setText(f"{self.canvas.scale * 100:.0f} %")
+
+    def _fill_timings(self) -> None:
+        """Show the times of a run, and bring them to the front when they are there: each takes a while."""
+        dock = self.docks["timings"]
+        pane = dock.widget()
+        assert isinstance(pane, TimingsPane)
+        pane.bring_up_to_date()
+        next_turn(self, dock.raise_)
 
     @Slot(int)
     def _show_problem_count(self, count: int) -> None:

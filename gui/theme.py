@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyqtgraph
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QToolTip, QWidget
 from shiboken6 import isValid
 
 from gui.stylesheet import stylesheet
+from gui.turns import next_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class ThemeManager(QObject):
             self.theme = theme
             self._hold_painting()
             self._apply()
-            QTimer.singleShot(0, self, self._tell)
+            next_turn(self, self._tell)
 
     def _hold_painting(self) -> None:
         """What Qt dresses and what paints for itself turns at once to the eye, in two turns of the event loop."""

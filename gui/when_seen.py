@@ -37,17 +37,21 @@ class WhenSeen(QObject):
             if self._dock is not None:
                 self._dock.visibilityChanged.connect(self._come)
 
-    @Slot()
-    def _check(self) -> None:
-        if self._due and self._widget.isVisible() and not self._widget.visibleRegion().isEmpty():
+    def now(self) -> None:
+        """Bring up to date what is shown, seen or not, for who is about to show it."""
+        if self._due:
             self._due = False
             self._show()
 
+    @Slot()
+    def _check(self) -> None:
+        if self._due and self._widget.isVisible() and not self._widget.visibleRegion().isEmpty():
+            self.now()
+
     @Slot(bool)
     def _come(self, visible: bool) -> None:
-        if visible and self._due:
-            self._due = False
-            self._show()
+        if visible:
+            self.now()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if self._due and isinstance(event, QShowEvent | QPaintEvent):

@@ -136,6 +136,11 @@ class TimingsPane(QWidget):
         return page
 
     @Slot()
+    def bring_up_to_date(self) -> None:
+        """Show the last run now, so that what follows is only to come to the front."""
+        self._run.now()
+
+    @Slot()
     def _show_run(self) -> None:
         run = self.document.run
         comparison = run.comparison if run else None
