@@ -142,7 +142,7 @@ class Document(QObject):
 
     @Slot(object, object)
     def _show_sketch(self, task: Task, sketch: object) -> None:
-        if self._loading is not None and self._loading.task is task and not task.cancelled():
+        if self._loading is not None and self._loading.task is task and self._loading.running:
             self.is_sketched = True
             self.sketched.emit(sketch)
 

@@ -39,14 +39,19 @@ class Task:
         """Ask the function to stop; from any thread."""
         self._cancelled.set()
 
+    @property
+    def was_cancelled(self) -> bool:
+        """Whether somebody has asked it to stop; for the GUI thread, which must not stand back for itself."""
+        return self._cancelled.is_set()
+
     def cancelled(self) -> bool:
-        """Whether the function should stop; cheap enough to ask between any two steps.
+        """Whether the function should stop; for the function, and cheap enough to ask between any two steps.
 
         Who asks stands back while a frame is painted: asked often, it keeps the window moving.
         """
-        if not self._cancelled.is_set():
+        if not self.was_cancelled:
             stand_back()
-        return self._cancelled.is_set()
+        return self.was_cancelled
 
     def check(self) -> None:
         """Leave the function if it should stop.
@@ -102,7 +107,7 @@ class Job(QObject):
 
     @property
     def cancelled(self) -> bool:
-        return self.task.cancelled()
+        return self.task.was_cancelled
 
     @property
     def running(self) -> bool:
@@ -159,6 +164,7 @@ class LatestJob:
         self._job = job
 
     def cancel(self) -> None:
+        """Stop it, if there is one; its answer does not come."""
         if self._job is not None:
             self._job.cancel()
             self._job = None

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from gui import right_of_way
 from gui.canvas.picture import GraphPicture
-from gui.jobs import Task
+from gui.jobs import JobRunner, Task
 
 
 @pytest.fixture
@@ -62,3 +62,16 @@ def test_who_is_cancelled_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> N
     task.cancel()
     with right_of_way.first():
         assert task.cancelled()
+
+
+def test_the_gui_thread_asks_after_its_jobs_without_standing_back(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As tables do while they are painted, to say what is on its way."""
+    stood_back: list[bool] = []
+    monkeypatch.setattr("gui.jobs.stand_back", lambda: stood_back.append(True))
+    runner = JobRunner()
+    job = runner.start(lambda _task: None)
+    assert job.running
+    qtbot.waitUntil(lambda: runner.active == 0)
+    assert stood_back == []
