@@ -15,6 +15,7 @@ from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.panes.timings import TimingsPane
 from gui.settings import Settings
+from gui.windows import Windows
 from tests.gui.window_panes import Panes
 
 Opener = Callable[[str | Path], None]
@@ -60,6 +61,17 @@ def new_window(qtbot: QtBot, settings: Settings) -> Iterator[NewWindow]:
         window.close()
         qtbot.waitUntil(lambda window=window: window.document.jobs.idle)
         window.deleteLater()
+
+
+@pytest.fixture
+def windows(qtbot: QtBot, settings: Settings) -> Iterator[Windows]:
+    """Keeps windows, none of them yet. What is left of them is closed, and has ended when the test has."""
+    keeper = Windows(settings)
+    yield keeper
+    for window in list(keeper.all):
+        window.close()
+    keeper.wait()
+    keeper.deleteLater()
 
 
 @pytest.fixture

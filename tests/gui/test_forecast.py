@@ -9,18 +9,16 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from gui.main_window import MainWindow
-from gui.settings import Settings
+from tests.gui.conftest import NewWindow
 from tests.gui.planted import plant
 from tests.gui.running_pane import SAMPLE, run, set_counts
 
 
 @pytest.fixture
-def mixed(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> MainWindow:
+def mixed(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, new_window: NewWindow) -> MainWindow:
     """A window on the sample, where a provider with a device of its own takes every Conv."""
     plant(monkeypatch, ["Conv"], {})
-    window = MainWindow(settings)
-    qtbot.addWidget(window)
-    window.show()
+    window = new_window()
     with qtbot.waitSignal(window.canvas.drawn):
         window.document.open(SAMPLE)
     qtbot.waitUntil(lambda: not window.document.busy)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
@@ -11,20 +10,9 @@ from onnx import TensorProto, helper
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from gui.settings import Settings
 from gui.windows import Windows
 
 pytest.importorskip("onnxruntime")
-
-
-@pytest.fixture
-def windows(qtbot: QtBot, settings: Settings) -> Iterator[Windows]:
-    keeper = Windows(settings)
-    yield keeper
-    for window in list(keeper.all):
-        window.close()
-    keeper.wait()
-    keeper.deleteLater()
 
 
 def save(path: Path, operators: list[str]) -> Path:

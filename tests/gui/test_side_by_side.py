@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import onnx
@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.main_window import MainWindow
-from gui.settings import Settings
 from gui.side_by_side import SideBySide
 from gui.windows import Windows
 
@@ -32,16 +31,6 @@ def save(path: Path, operators: str, name: Callable[[int, str], str]) -> Path:
     graph = helper.make_graph(nodes, "g", ends[:1], ends[1:])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     return path
-
-
-@pytest.fixture
-def windows(qtbot: QtBot, settings: Settings) -> Iterator[Windows]:
-    keeper = Windows(settings)
-    yield keeper
-    for window in list(keeper.all):
-        window.close()
-        assert window.document.jobs.idle
-    keeper.deleteLater()
 
 
 @pytest.fixture

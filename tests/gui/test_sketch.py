@@ -229,7 +229,8 @@ def test_closing_the_window_meanwhile_stops_it(qtbot: QtBot, window: MainWindow,
     start(qtbot, window, large)
     gate.open()
     window.close()
-    assert window.document.jobs.idle
+    qtbot.waitUntil(lambda: window.document.jobs.idle and window.document.jobs.active == 0)
+    assert window.document.model is None
 
 
 def test_small_models_and_flat_views_have_none(

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
-import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent
 from pytestqt.qtbot import QtBot
 
 import resources
 from gui.jobs import Task
-from gui.settings import Settings
 from gui.windows import Windows
 from tests.gui.conftest import PATIENCE
-
-
-@pytest.fixture
-def windows(qtbot: QtBot, settings: Settings) -> Iterator[Windows]:
-    """No window yet."""
-    windows = Windows(settings)
-    yield windows
-    windows.wait()
 
 
 def test_a_closed_window_is_gone_at_once_and_kept_until_its_last_function_has_ended(
@@ -50,16 +39,12 @@ def test_two_windows_on_one_file_have_the_same_bookmarks(qtbot: QtBot, windows: 
     """Else each would write its own over those of the other."""
     path = str(resources.path(resources.SAMPLE_MODEL))
     one, other = windows.new_window(path), windows.new_window(path)
-    try:
-        qtbot.waitUntil(lambda: all(w.document.model and not w.document.busy for w in windows.all), timeout=PATIENCE)
-        for window, place in ((one, 0), (other, 1)):
-            window.document.bookmarks.toggle(window.document.graph.order[place])
-        names = [node.name for node in one.document.graph.order[:2]]
-        assert [b.name for b in one.document.bookmarks.all] == names
-        assert [b.name for b in other.document.bookmarks.all] == names
-    finally:
-        for window in (one, other):
-            window.close()
+    qtbot.waitUntil(lambda: all(w.document.model and not w.document.busy for w in windows.all), timeout=PATIENCE)
+    for window, place in ((one, 0), (other, 1)):
+        window.document.bookmarks.toggle(window.document.graph.order[place])
+    names = [node.name for node in one.document.graph.order[:2]]
+    assert [b.name for b in one.document.bookmarks.all] == names
+    assert [b.name for b in other.document.bookmarks.all] == names
 
 
 def test_the_program_waits_for_it(windows: Windows) -> None:
