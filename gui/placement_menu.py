@@ -8,6 +8,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu
 
 from engine.graph.ir import Node, Tensor
+from engine.providers.overrides import override_keys
 from gui.document import Document
 from gui.text import one_line
 
@@ -18,8 +19,9 @@ def add_placement(menu: QMenu, document: Document, item: object) -> None:
     """Offer the providers of the next run for a node, or for a tensor's producer, and for all nodes of its operator."""
     node = item.producer if isinstance(item, Tensor) else item
     if isinstance(node, Node):
-        _add_choices(menu, document, f"Run {one_line(node.name, 40)} On", f"node:{node.qualified_name}")
-        _add_choices(menu, document, f"Run Every {one_line(node.qualified_op, 40)} On", f"op:{node.qualified_op}")
+        own, every = override_keys(node)
+        _add_choices(menu, document, f"Run {one_line(node.name, 40)} On", own)
+        _add_choices(menu, document, f"Run Every {one_line(node.qualified_op, 40)} On", every)
 
 
 def _add_choices(menu: QMenu, document: Document, title: str, key: str) -> None:

@@ -10,13 +10,17 @@ from engine.words import meant
 _KINDS = {"op": "operator", "node": "node"}
 
 
+def override_keys(node: Node) -> tuple[str, str]:
+    """What overrides call a node: by its own name, which counts more, and by its operator."""
+    return f"node:{node.qualified_name}", f"op:{node.qualified_op}"
+
+
 def chosen_providers(nodes: Sequence[Node], overrides: Mapping[str, str], providers: Sequence[str]) -> dict[Node, str]:
     """The provider that the user chose, for each node that has one.
 
     Parameters
     ----------
-    overrides: provider names by ``op:OPERATOR`` (``op:Conv``, ``op:com.microsoft::Gelu``) or ``node:NAME`` (qualified);
-        what is said of a node counts more than what is said of its operator.
+    overrides: provider names by ``op:OPERATOR`` (``op:Conv``, ``op:com.microsoft::Gelu``) or ``node:NAME`` (qualified).
     providers: the names there are.
 
     Raises
@@ -33,7 +37,7 @@ def chosen_providers(nodes: Sequence[Node], overrides: Mapping[str, str], provid
             raise InputError(f"{key} is to run on {name!r}, and the providers of this run are {', '.join(providers)}")
     chosen, used = {}, set()
     for node in nodes:
-        keys = [key for key in (f"node:{node.qualified_name}", f"op:{node.qualified_op}") if key in overrides]
+        keys = [key for key in override_keys(node) if key in overrides]
         used.update(keys)
         if keys:
             chosen[node] = known[overrides[keys[0]].strip().lower()]

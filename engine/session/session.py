@@ -20,6 +20,7 @@ from engine.optimizer import optimize
 from engine.providers import ExecutionProvider, default_providers, provider_named
 from engine.providers.base import HOST
 from engine.providers.groups import is_constant_node
+from engine.providers.overrides import override_keys
 from engine.providers.placement import Placement, Placer
 from engine.session.execution import ExecutionContext, Policy
 from engine.session.keep import Keep, keeps
@@ -244,13 +245,6 @@ class Session:
             return found
         return {self.optimized.originals[t]: value for t, value in found.items() if t in self.optimized.originals}
 
-    def _still_there(self, overrides: Mapping[str, str]) -> dict[str, str]:
-        """The overrides without those of nodes and operators that the fast mode has made part of others."""
-        if self.optimized is None:
-            return dict(overrides)
-        before, after = (_keys(model) for model in (self.model, self.optimized.model))
-        return {key: name for key, name in overrides.items() if key in after or key not in before}
-
     def by_users_nodes(self, seconds: Mapping[Node, list[float]]) -> dict[Node, list[float]]:
         """Times of nodes that ran, by the user's own; in the fast mode each at the first node that it stands for."""
         if self.optimized is None:
@@ -268,6 +262,16 @@ class Session:
         origins = self.optimized.origins
         return {node: placement for made, placement in self.placements.items() for node in origins[made]}
 
+    def _still_there(self, overrides: Mapping[str, str]) -> dict[str, str]:
+        """The overrides without those of nodes and operators that the fast mode has made part of others."""
+        if self.optimized is None:
+            return dict(overrides)
+        before, after = (
+            {key for node in model.nodes() for key in override_keys(node)}
+            for model in (self.model, self.optimized.model)
+        )
+        return {key: name for key, name in overrides.items() if key in after or key not in before}
+
     def _tell_dims(self, error: NodeError) -> None:
         """Say what inference asks of the inputs' dims at the node that failed: often the sizes given are the cause."""
         findings = (f for f in self.model.diagnostics if f.node == error.node and f.code in _ABOUT_DIMS)
@@ -280,12 +284,6 @@ class Session:
             return self._result(context, {}, seconds, policy)
         except DeviceError:  # a lost device keeps what it held
             return RunResult({}, {}, context.statistics, context.fallbacks, seconds=seconds)
-
-
-def _keys(model: Model) -> set[str]:
-    """What overrides can name in a model."""
-    nodes = list(model.nodes())
-    return {f"node:{node.qualified_name}" for node in nodes} | {f"op:{node.qualified_op}" for node in nodes}
 
 
 def _start(provider: ExecutionProvider) -> None:

@@ -9,6 +9,7 @@ from engine.errors import InputError
 from engine.feeds import InputSpec, SymbolUse, default_dims, default_specs, symbols
 from engine.graph.ir import Model
 from engine.providers import all_providers, default_providers, provider_named
+from engine.providers.overrides import override_keys
 from engine.session import Mode
 
 
@@ -126,8 +127,7 @@ def _usable(name: str) -> bool:
 
 def _fitting_overrides(model: Model, wanted: Mapping[str, Any]) -> dict[str, str]:
     """Those of nodes and operators that the model has, to providers that there are."""
-    nodes = list(model.nodes())
-    known = {f"node:{node.qualified_name}" for node in nodes} | {f"op:{node.qualified_op}" for node in nodes}
+    known = {key for node in model.nodes() for key in override_keys(node)}
     return {key: name for key, name in wanted.items() if key in known and isinstance(name, str) and is_provider(name)}
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
+import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QWidget
@@ -12,6 +14,13 @@ from shiboken6 import getCppPointer
 
 from gui.main_window import MainWindow
 from gui.theme import theme_manager
+
+
+@pytest.fixture(autouse=True)
+def light() -> Iterator[None]:
+    """The theme is the program's: other tests find it as it was."""
+    yield
+    theme_manager().set_mode("light")
 
 
 class Dressings(QObject):
