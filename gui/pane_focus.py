@@ -30,7 +30,7 @@ class PaneFocus(QObject):
         pane = panes[(here + by) % len(panes) if here >= 0 else 0]
         if isinstance(dock := pane.parent(), QDockWidget):
             dock.raise_()
-        first_field(pane).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        enter(pane)
 
     @Slot(QWidget, QWidget)
     def _bring_forward(self, _old: QWidget | None, new: QWidget | None) -> None:
@@ -55,14 +55,16 @@ def is_behind(dock: QDockWidget) -> bool:
     return not dock.isFloating() and not window.rect().intersects(dock.geometry())
 
 
-def first_field(pane: QWidget) -> QWidget:
-    """What gets the cursor when a pane is gone to: the first of its widgets that Tab stops at, or itself."""
-    widget = pane
-    while True:
-        is_inside = widget is pane or (pane.isAncestorOf(widget) and widget.isVisibleTo(pane))
-        if is_inside and widget.isEnabled() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
-            return widget
-        following = widget.nextInFocusChain()
-        if following is None or following is pane:
-            return pane
-        widget = following
+def enter(pane: QWidget) -> None:
+    """Put the cursor into the first widget of a pane that Tab stops at, else on the pane itself.
+
+    Qt looks for it. To PySide what `nextInFocusChain` returns belongs to the widget that was asked, and becomes invalid
+    with it: the whole window, once a label of a form was deleted.
+    """
+    reason = Qt.FocusReason.ShortcutFocusReason
+    pane.setFocus(reason)
+    if not pane.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        pane.focusNextChild()
+        reached = QApplication.focusWidget()
+        if reached is None or not pane.isAncestorOf(reached):
+            pane.setFocus(reason)
