@@ -16,7 +16,7 @@ from engine.graph.ir import Graph, Node, Tensor
 from engine.graph.reader import ModelFile
 from engine.words import counted
 from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
-from gui.canvas.drawing import Drawing, draw
+from gui.canvas.drawing import Drawing, draw, let_go
 from gui.canvas.groups import Group
 from gui.canvas.layout_process import LayoutCancelled, warm
 from gui.canvas.scene import stored_options
@@ -189,6 +189,9 @@ class CanvasView(QWidget):
     def _model_changed(self) -> None:
         self._found = []
         self._group = None
+        old = list(self._document.layouts.values())
+        self._document.layouts.clear()
+        self._document.jobs.start(lambda task: let_go(old, task.cancelled))
 
     def _make_sketch(self, file: ModelFile, task: Task) -> Drawing | None:
         """In the thread that opens the file."""

@@ -163,7 +163,6 @@ class Document(QObject):
         had_run = self.run is not None
         self.path, self.model, self.index, self.run = path, model, index, None
         self.is_sketched = False
-        self.layouts.clear()
         self._history.clear()
         graph, selection = _find_again(place, index) if place else (None, None)
         self.graph, self.selection = graph or model.graph, selection

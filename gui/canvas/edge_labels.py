@@ -21,18 +21,19 @@ class EdgeLabels:
 
     def __init__(self, scene: Scene, geometry: Geometry, measure: Measure, binder: Binder | None = None) -> None:
         self.strings = StringTable()
-        self._nets = [scene.nets[net] for net in geometry.label_net.tolist()]
-        self._room = scene.layout_input.label_width[geometry.label_net].tolist()
+        self._nets, self._net = scene.nets, geometry.label_net
+        self._room = scene.layout_input.label_width
         self._what = scene.options.label
         self._measure = measure
         self._binder = binder
-        self._text = np.full(len(self._nets), -1, np.int64)
-        self._style = np.zeros(len(self._nets), np.int64)
+        self._text = np.full(len(self._net), -1, np.int64)
+        self._style = np.zeros(len(self._net), np.int64)
 
     def look_up(self, which: Ints) -> tuple[Ints, Ints]:
         """Numbers of the texts of some labels, and of their styles in `STYLES`."""
         for label in which[self._text[which] < 0].tolist():
-            text, style = self._label(self._nets[label], self._room[label])
+            net = int(self._net[label])
+            text, style = self._label(self._nets[net], float(self._room[net]))
             self._text[label], self._style[label] = self.strings.number(text), STYLES.index(style)
         return self._text[which], self._style[which]
 

@@ -14,6 +14,7 @@ from gui.canvas.scene import HEADER_HEIGHT, ROW_HEIGHT, Box, BoxKind, Scene
 
 CURVE_SAMPLES = np.linspace(0.0, 1.0, 13)
 KINDS = list(BoxKind)
+INPUT = KINDS.index(BoxKind.INPUT)
 FRAME = KINDS.index(BoxKind.FRAME)
 CHIP = KINDS.index(BoxKind.CHIP)
 MISSING = KINDS.index(BoxKind.MISSING)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from gui.canvas.geometry import Geometry
+from gui.canvas.geometry import INPUT, Geometry
 from gui.canvas.overlays import LegendPanel, Minimap
 from gui.canvas.scene import BoxKind, Item, Scene
 from gui.canvas.view import View
@@ -170,9 +170,10 @@ class Viewport(QWidget):
             self._moved(animated=False)
             return
         g = self._geometry
-        inputs = [i for i, box in enumerate(self._scene.boxes) if box.kind is BoxKind.INPUT]
-        top = [i for i in inputs if g.y0[i] < self.height()] or ([int(np.argmin(g.y0))] if len(g.y0) else [])
-        middle = float(np.mean((g.x0[top] + g.x1[top]) / 2)) if top else g.size[0] / 2
+        top = np.flatnonzero((g.kind == INPUT) & (g.y0 < self.height()))
+        if not len(top) and len(g.y0):
+            top = np.argmin(g.y0, keepdims=True)
+        middle = float(np.mean((g.x0[top] + g.x1[top]) / 2)) if len(top) else g.size[0] / 2
         self.view.open_at(g.size, middle)
         self._moved(animated=False)
         self._opened = self.isVisible()
