@@ -143,7 +143,8 @@ def _parse_bare(storage: Storage, name: str, keys: set[int], findings: list[Diag
         return ModelFile(proto, payloads, [*findings, finding])
     tensor = parse_bare_tensor(storage) if is_tensor(keys) else None
     if tensor is not None:
-        return ModelFile(tensor[0], Marks(), [*findings, tensor[1]])
+        proto, finding = tensor
+        return ModelFile(proto, Marks(), [*findings, finding])
     what = foreign_message(keys)
     raise ModelFormatError(f"{name} is {what or 'not an ONNX model: it holds no graph'}", 0)
 

@@ -13,7 +13,7 @@ import numpy as np
 from engine.errors import UnsupportedError
 from engine.kernels.activations import gelu, gelu_of, swish
 from engine.kernels.convolution import check_bias, convolve, filter_windows
-from engine.kernels.elementwise import BLOCK, in_blocks, in_rows
+from engine.kernels.elementwise import BLOCK, by_rows, in_blocks
 from engine.kernels.matmul import biased, gemm, product
 from engine.kernels.normalization import layer_normalization, rms_normalization, standardized
 from engine.kernels.precision import in_float32, wide
@@ -29,14 +29,7 @@ def bias_gelu(ctx: KernelContext, x: Any, bias: Any) -> Any:
     """Gelu of x + bias."""
     if ctx.xp is not np or x.size <= BLOCK or bias.shape != x.shape[-1:]:
         return gelu(ctx, x + bias)
-    rows = x.reshape(-1, x.shape[-1])
-    y = np.empty(rows.shape, x.dtype)
-
-    def task(part: slice) -> None:
-        y[part] = gelu_of(ctx, rows[part] + bias)
-
-    in_rows(len(rows), rows.shape[1], task, BLOCK)
-    return y.reshape(x.shape)
+    return by_rows(x, lambda rows: gelu_of(ctx, rows + bias), BLOCK)
 
 
 @kernel("FastGelu", 1, domain=MICROSOFT)

@@ -83,15 +83,20 @@ def convolve(xp: Any, x: Any, w: Any, slides: Windows, group: int = 1, finish: F
 def _pointwise(xp: Any, x: Any, w: Any, group: int, finish: Finish) -> Any:
     batch, out = x.shape[0], x.shape[2:]
     grouped = x.reshape(batch, group, w.shape[1], prod(out))
-    weights, finish = w.reshape(group, -1, w.shape[1]), finish.with_operands(lambda x: x.reshape(group, -1, 1))
-    return product(xp, weights, grouped, finish=finish).reshape(batch, w.shape[0], *out)
+    weights = w.reshape(group, -1, w.shape[1])
+    return product(xp, weights, grouped, finish=_by_rows(finish, group)).reshape(batch, w.shape[0], *out)
+
+
+def _by_rows(finish: Finish, group: int) -> Finish:
+    """The same with operands [M] as [group, M / group, 1]."""
+    return finish.with_operands(lambda operand: operand.reshape(group, -1, 1))
 
 
 def _by_columns(xp: Any, x: Any, w: Any, slides: Windows, group: int, finish: Finish) -> Any:
     """Gather the windows as the columns of a matrix and multiply it by the filters (im2col)."""
     batch, filters = x.shape[0], w.shape[0]
     depth, row = prod(w.shape[1:]), prod(slides.out[1:])
-    weights, finish = w.reshape(group, filters // group, depth), finish.with_operands(lambda x: x.reshape(group, -1, 1))
+    weights, finish = w.reshape(group, filters // group, depth), _by_rows(finish, group)
     y = xp.empty((batch, filters, *slides.out), x.dtype)
     flat = y.reshape(batch, group, filters // group, slides.out[0] * row)
     if xp is not np or slides.out[0] * row <= _FEW_COLUMNS:
@@ -192,7 +197,7 @@ def _depthwise_channels_last(x: np.ndarray, w: np.ndarray, slides: Windows, fini
         view = _window_view(np, np.moveaxis(wide, -1, 0)[None], slides)[0]
         last = np.ascontiguousarray(np.moveaxis(taps[part], 0, -1))
         sums = np.einsum(np.moveaxis(view, 0, -1), [*places, *positions, 0], last, [*places, 0], [*positions, 0])
-        finish.with_operands(lambda x: x[part]).apply(sums)
+        finish.with_operands(lambda operand: operand[part]).apply(sums)
         y[n, part] = np.moveaxis(sums, -1, 0)
 
     share(batch * parts, task)
@@ -217,7 +222,7 @@ def _depthwise(xp: Any, x: Any, w: Any, slides: Windows, finish: Finish) -> Any:
     if y.size == 0:
         return y.reshape(batch, channels * times, *slides.out)
     taps = w.reshape(channels, times, len(kernel), 1)
-    finish = finish.with_operands(lambda x: x.reshape(channels, times, 1))
+    finish = finish.with_operands(lambda operand: operand.reshape(channels, times, 1))
     block = channels
     if xp is np:
         block = max(1, _CHANNELS_BYTES // (prod(grid) * x.itemsize))
@@ -237,7 +242,7 @@ def _depthwise(xp: Any, x: Any, w: Any, slides: Windows, finish: Finish) -> Any:
             xp.multiply(plane[:, :, shift : shift + length], taps[part, :, tap], out=term if tap else sums)
             if tap:
                 sums += term
-        finish.with_operands(lambda x: x[part]).apply(sums)
+        finish.with_operands(lambda operand: operand[part]).apply(sums)
         whole = total.reshape(part.stop - part.start, times, slides.out[0], *grid[1:])
         y[n, part] = whole[(..., *(slice(o) for o in slides.out))]
 

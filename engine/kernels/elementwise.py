@@ -92,3 +92,18 @@ def in_rows(rows: int, width: int, task: Callable[[slice], None], elements: int 
     """
     count = max(1, min(rows, -(-rows * width // elements)))
     share(count, lambda index: task(piece(index, count, rows)))
+
+
+def by_rows(x: Any, function: Callable[[Any], Any], elements: int = ROWS) -> Any:
+    """`function` of the rows [n, width] along the last axis of an array on the host, in pieces as of `in_rows`.
+
+    It gives an array of the same shape and dtype.
+    """
+    rows = x.reshape(-1, x.shape[-1])
+    y = np.empty(rows.shape, x.dtype)
+
+    def task(part: slice) -> None:
+        y[part] = function(rows[part])
+
+    in_rows(len(rows), rows.shape[1], task, elements)
+    return y.reshape(x.shape)

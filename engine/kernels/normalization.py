@@ -29,7 +29,7 @@ def goes_by_rows(xp: Any, x: Any, *vectors: Any) -> bool:
 
 
 def standardized_rows(x: np.ndarray, scale: Any, bias: Any, epsilon: float) -> tuple[Any, Any, Any]:
-    """The same along the last axis of an array on the host, times `scale` and plus `bias` [n], by rows in the cache."""
+    """`standardized` along the last axis of an array on the host, times `scale` and plus `bias` [n], by rows."""
     rows = x.reshape(-1, x.shape[-1])
     y, mean, factor = np.empty(rows.shape, x.dtype), *(np.empty((len(rows), 1), x.dtype) for _ in range(2))
 

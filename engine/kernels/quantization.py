@@ -300,7 +300,10 @@ def _by_filter(values: Any, rank: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Filters:
-    """Filters less their zero point as float32; whether every sum of their products with bytes is exact so."""
+    """Filters less their zero point as float32; whether every sum of their products with bytes is exact so.
+
+    `peak` is the largest magnitude.
+    """
 
     values: Any
     is_exact: bool

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.kernels.axes import Array, normalize_axis, on_axis
-from engine.kernels.elementwise import ROWS, in_rows
+from engine.kernels.elementwise import ROWS, by_rows
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
 
@@ -18,14 +18,7 @@ def softmax_along(xp: Any, x: Array, axis: int) -> Array:
         return x
     if xp is not np or axis != x.ndim - 1 or x.size <= ROWS:
         return _softmax(xp, x, axis)
-    rows = x.reshape(-1, x.shape[axis])
-    result = np.empty(rows.shape, x.dtype)
-
-    def task(part: slice) -> None:
-        result[part] = _softmax(np, rows[part], 1)
-
-    in_rows(len(rows), rows.shape[1], task)
-    return result.reshape(x.shape)
+    return by_rows(x, lambda rows: _softmax(np, rows, 1))
 
 
 def _softmax(xp: Any, x: Array, axis: int) -> Array:

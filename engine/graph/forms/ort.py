@@ -9,7 +9,16 @@ import struct
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto, TypeProto
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    StringStringEntryProto,
+    TensorProto,
+    TensorShapeProto,
+    TypeProto,
+)
 from onnx import ValueInfoProto as ValueInfo
 
 from engine.diagnostics import Diagnostic, Severity
@@ -214,12 +223,12 @@ def _fill_type(message: TypeProto, table: Table, depth: int) -> None:
         _fill_type(message.map_type.value_type, element, depth + 1)
 
 
-def _fill_dim(dim: object, value: Table | None) -> None:
+def _fill_dim(dim: TensorShapeProto.Dimension, value: Table | None) -> None:
     kind = value.number(0, _INT8) if value is not None else 0
     if value is not None and kind == _DIM_VALUE:
-        dim.dim_value = value.number(1, _INT64)  # type: ignore[attr-defined]
+        dim.dim_value = value.number(1, _INT64)
     elif value is not None and kind == _DIM_PARAM:
-        dim.dim_param = _utf8(value.text(2))  # type: ignore[attr-defined]
+        dim.dim_param = _utf8(value.text(2))
 
 
 def _entry(table: Table) -> StringStringEntryProto:
