@@ -105,7 +105,7 @@ class ThemeManager(QObject):
         self._app = app
         self.mode = mode if mode in MODES else "system"
         self.theme = self._wanted()
-        self._waiting: list[QWidget] = []  # windows that are not painted until all of them is dressed
+        self._waiting: list[QWidget] = []  # windows that wait to be painted until all in them is dressed
         app.setStyle(QStyleFactory.create("Fusion"))
         QToolTip.setFont(ui_font(0.95))
         self._apply()
@@ -142,7 +142,7 @@ class ThemeManager(QObject):
             next_turn(self, self._tell)
 
     def _hold_painting(self) -> None:
-        """What Qt dresses and what paints for itself turns at once to the eye, in two turns of the event loop."""
+        """Have windows wait: Qt dresses now, what paints for itself is told a turn later, and both are seen at once."""
         held = [window for window in self._app.topLevelWidgets() if window.isVisible() and window.updatesEnabled()]
         for window in held:
             window.setUpdatesEnabled(False)

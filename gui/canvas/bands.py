@@ -16,7 +16,7 @@ from gui.canvas.layout.types import Floats, Ints
 IN_A_BAND = 16  # rectangles, on average
 MOST_BANDS = 8192
 MOST_ENTRIES = 16  # bands that a rectangle is listed in; one that reaches through more is looked at every time
-FEW = 16  # what is more than this part of all is not worth sorting out: everything is looked at then
+LARGEST_PART = 1 / 16  # of all; more is not worth sorting out, and everything is looked at then
 
 
 @dataclass(slots=True)
@@ -29,8 +29,8 @@ class Bands:
         How many rectangles there are.
     axis
         0 where bands lie side by side, 1 where they lie one below the other.
-    height
-        Of a band, px of the scene.
+    width
+        Of a band, across, px of the scene.
     first
         Where in `item` those of each band begin, shape (bands + 1,).
     item
@@ -41,7 +41,7 @@ class Bands:
 
     count: int
     axis: int
-    height: float
+    width: float
     first: Ints
     item: Ints
     far: Ints
@@ -52,8 +52,8 @@ class Bands:
         axis = int(size[1] >= size[0])
         low, high = (y0, y1) if axis else (x0, x1)
         count = min(len(low) // IN_A_BAND + 1, MOST_BANDS)
-        height = max(size[axis], 1.0) / count
-        begin, end = _band(low, height, count), _band(high, height, count)
+        width = max(size[axis], 1.0) / count
+        begin, end = _band(low, width, count), _band(high, width, count)
         reach = end - begin + 1
         near = np.flatnonzero(reach <= MOST_ENTRIES)
         item = np.repeat(near, reach[near])
@@ -61,19 +61,19 @@ class Bands:
         band = np.repeat(begin[near], reach[near]) + within
         order = np.argsort(band, kind="stable")
         first = np.concatenate([[0], np.cumsum(np.bincount(band, minlength=count))])
-        return cls(len(low), axis, height, first, item[order], np.flatnonzero(reach > MOST_ENTRIES))
+        return cls(len(low), axis, width, first, item[order], np.flatnonzero(reach > MOST_ENTRIES))
 
     def near(self, x0: float, y0: float, x1: float, y1: float) -> Ints | slice:
         """All that may meet a rectangle, in their order, among others; everything where that is quicker."""
         low, high = (y0, y1) if self.axis else (x0, x1)
         last = len(self.first) - 2
-        begin = min(max(int(low // self.height), 0), last)
-        end = min(max(int(high // self.height), 0), last)
+        begin = min(max(int(low // self.width), 0), last)
+        end = min(max(int(high // self.width), 0), last)
         found = self.item[self.first[begin] : self.first[end + 1]]
-        if FEW * (len(found) + len(self.far)) > self.count:
+        if len(found) + len(self.far) > LARGEST_PART * self.count:
             return slice(None)
         return np.unique(np.concatenate([found, self.far]))
 
 
-def _band(at: Floats, height: float, count: int) -> Ints:
-    return np.clip(at // height, 0, count - 1).astype(np.int64)
+def _band(at: Floats, width: float, count: int) -> Ints:
+    return np.clip(at // width, 0, count - 1).astype(np.int64)

@@ -27,7 +27,7 @@ class FrameCache:
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
         self._pixmap = QPixmap()
-        self._holds = False  # whether the pixmap shows anything; a null one is as good as one that does not
+        self._holds = False  # whether the pixmap shows a frame: it is kept to be painted on again
         self._view = View()
         self._calm = False  # whether it was painted in full, not quickly
         self._whole = False  # and in one piece: titles keep to the border of the widget, so they move on their own

@@ -36,23 +36,22 @@ class LinePainter:
             self._draw(painter, seen, seen.lines(plain), QPen(QColor(colors.edge), seen.line_width))
             self._dashed(painter, seen, seen.segments[captured & ~back], colors.edge, seen.line_width)
         self._dashed(painter, seen, seen.segments[back], colors.error, max(1.2, 1.4 * seen.scale))
-        if seen.near:
-            arrows = seen.arrows
-            self._arrows(painter, seen, arrows[~g.arrow_back[arrows]], colors.edge)
-            self._arrows(painter, seen, arrows[g.arrow_back[arrows]], colors.error)
+        arrows = seen.arrows
+        self._arrows(painter, seen, arrows[~g.arrow_back[arrows]], colors.edge)
+        self._arrows(painter, seen, arrows[g.arrow_back[arrows]], colors.error)
 
     def paint_nets(self, painter: QPainter, seen: Visible, nets: Ints, color: str) -> None:
         """Paint all branches of some nets, thicker."""
-        g, arrows = self._g, seen.arrows if seen.near else seen.segments[:0]
-        segments = seen.segments[np.isin(g.segment_net[seen.segments], nets)]
-        self._thick(painter, seen, segments, arrows[np.isin(g.arrow_net[arrows], nets)], color)
+        g, segments, arrows = self._g, seen.segments, seen.arrows
+        segments, arrows = segments[np.isin(g.segment_net[segments], nets)], arrows[np.isin(g.arrow_net[arrows], nets)]
+        self._thick(painter, seen, segments, arrows, color)
 
     def paint_segments(
         self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str, dashed: bool = False
     ) -> None:  # fmt: skip
         """Paint some pieces of lines, thicker, and some arrowheads."""
-        near = np.intersect1d(seen.arrows, arrows) if seen.near else arrows[:0]
-        self._thick(painter, seen, np.intersect1d(seen.segments, segments), near, color, dashed)
+        segments, arrows = np.intersect1d(seen.segments, segments), np.intersect1d(seen.arrows, arrows)
+        self._thick(painter, seen, segments, arrows, color, dashed)
 
     def _thick(
         self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str, dashed: bool = False

@@ -89,7 +89,9 @@ class Visible:
 
     @property
     def arrows(self) -> Ints:
-        """The arrowheads in sight, of nets that `only` allows."""
+        """The arrowheads in sight, of nets that `only` allows; from far none are drawn."""
+        if not self.near:
+            return np.zeros(0, np.int64)
         x0, y0, x1, y1 = self.area
         reach = ARROW_REACH / self.scale
         arrows = self.geometry.arrows_within(x0 - reach, y0 - reach, x1 + reach, y1 + reach)
@@ -99,14 +101,14 @@ class Visible:
     def labels(self) -> Ints:
         """The labels in sight, of nets that `only` allows."""
         x0, y0, x1, y1 = self.area
-        return self._allowed(
-            self.geometry.labels_within(x0 - LABEL_REACH, y0 - LABEL_RISE, x1, y1 + LABEL_RISE), self.geometry.label_net
-        )
+        labels = self.geometry.labels_within(x0 - LABEL_REACH, y0 - LABEL_RISE, x1, y1 + LABEL_RISE)
+        return self._allowed(labels, self.geometry.label_net)
 
     def _allowed(self, found: Ints, net: Ints) -> Ints:
         return found if self._only is None else found[self._only[1][net[found]]]
 
     def sees(self, boxes: Ints) -> Bools:
+        """Which of some boxes are in sight."""
         return self._seen[boxes]
 
     def points(self, points: Floats) -> tuple[Floats, Floats]:

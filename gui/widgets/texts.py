@@ -57,6 +57,7 @@ class Texts:
         self._laid_out.clear()
 
     def look(self, style: Style) -> Look:
+        """What a style comes to."""
         look = self._looks.get(style)
         if look is None:
             font = font_of(style)
