@@ -18,6 +18,7 @@ from engine.words import counted
 from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
 from gui.canvas.drawing import Drawing, draw, let_go
 from gui.canvas.groups import Group
+from gui.canvas.layout.types import Ints
 from gui.canvas.layout_process import LayoutCancelled, warm
 from gui.canvas.scene import stored_options
 from gui.canvas.text import TextMeasure
@@ -26,12 +27,13 @@ from gui.canvas_modules import CanvasModules
 from gui.color_modes import color_title, color_values, shown_copies
 from gui.document import Document, Item
 from gui.errors import explain
-from gui.jobs import Cancelled, Job, Task
+from gui.jobs import Cancelled, Job, LatestJob, Task
 from gui.placement_menu import add_placement
 from gui.sketch import SketchedCanvas, sketch_of
 from gui.theme import Theme, on_theme
 
 MAX_KEPT = 24  # drawings of one model
+FEW_FOUND = 1_000  # matches whose boxes are looked up at once; 100,000 take a tenth of a second
 
 
 class CanvasView(QWidget):
@@ -53,6 +55,7 @@ class CanvasView(QWidget):
         self._job: Job | None = None
         self._color_mode = "category"
         self._found: list[Node | Tensor] = []
+        self._marking = LatestJob()
         self._hold: object = None  # what stays in its place when the next drawing comes
         self._group: Group | None = None  # selected on the canvas; the document knows nodes and tensors only
         self.options = stored_options(document.settings.view_options)
@@ -133,8 +136,19 @@ class CanvasView(QWidget):
 
     def highlight(self, items: Iterable[Node | Tensor]) -> None:
         """Mark what a search found; what lies in other graphs shows when they do."""
-        self._found = list(items)
-        self.canvas.highlight([item for item in self._found if item.graph is self._document.graph])
+        self._found = found = list(items)
+        self._marking.cancel()
+        scene, graph = self.canvas.scene, self._document.graph
+        here = (item for item in found if item.graph is graph)
+        if scene is None or len(found) <= FEW_FOUND:
+            self.canvas.highlight(here)
+            return
+
+        def mark(boxes: Ints) -> None:
+            if self.canvas.scene is scene:
+                self.canvas.outline(boxes)
+
+        self._marking.replace(self._document.jobs.start(lambda _task: scene.locate_all(here), mark))
 
     def light_found(self) -> None:
         """Dim everything but what a search found."""

@@ -54,13 +54,14 @@ class Finder(QObject):
         query = parse(text, self._document.run)
         self._needs_run = query.needs_run
         if model is None or not query.tests:
-            self._arrived(query, [])
+            self._arrived(query, [], {})
             return
 
-        def work(task: Task) -> list[Node | Tensor]:
-            return find(query, model, graph, task.check)
+        def work(task: Task) -> tuple[list[Node | Tensor], dict[Node | Tensor, int]]:
+            items = find(query, model, graph, task.check)
+            return items, {item: place for place, item in enumerate(items)}
 
-        self._job.replace(self._document.jobs.start(work, lambda items: self._arrived(query, items)))
+        self._job.replace(self._document.jobs.start(work, lambda found: self._arrived(query, *found)))
 
     @Slot()
     def refresh(self) -> None:
@@ -68,9 +69,8 @@ class Finder(QObject):
         self.items, self._places, self.place = [], {}, -1
         self.search(self.query)
 
-    def _arrived(self, query: Query, items: list[Node | Tensor]) -> None:
-        self.error, self.items = query.error, items
-        self._places = {item: place for place, item in enumerate(items)}
+    def _arrived(self, query: Query, items: list[Node | Tensor], places: dict[Node | Tensor, int]) -> None:
+        self.error, self.items, self._places = query.error, items, places
         self.place = -1
         self.found.emit()
         steps, self._steps = self._steps, 0

@@ -237,7 +237,11 @@ class GraphPicture(Viewport):
 
     def highlight(self, nodes: Iterable[object]) -> None:
         """Outline the results of a search, on the minimap too."""
-        self._emphasis.found = self._scene.locate_all(nodes) if self._scene else np.zeros(0, np.int64)
+        self.outline(self._scene.locate_all(nodes) if self._scene else np.zeros(0, np.int64))
+
+    def outline(self, boxes: Ints) -> None:
+        """The same of boxes that are found already."""
+        self._emphasis.found = boxes
         self._update_minimap()
         self.update()
 

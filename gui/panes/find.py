@@ -39,9 +39,15 @@ class FindPane(TablePane):
     def _show(self) -> None:
         finder = self.document.finder
         shown = finder.items[:MOST]
-        self.set_rows([FindRow(item) for item in shown])
-        self.view.columns.set_useful(4, any(item.graph.parent is not None for item in shown))
         self.summary.setText(_summary(finder.query, finder.error, len(finder.items)))
+
+        def make() -> tuple[list[FindRow], bool]:
+            return [FindRow(item) for item in shown], any(item.graph.parent is not None for item in shown)
+
+        self.fill(len(shown), make, self._tell)
+
+    def _tell(self, _rows: list[FindRow], has_subgraphs: bool) -> None:
+        self.view.columns.set_useful(4, has_subgraphs)
 
 
 def _summary(query: str, error: str, count: int) -> str:

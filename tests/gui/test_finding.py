@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 import resources
 from engine.graph.ir import Node
+from gui.canvas_view import FEW_FOUND
 from gui.main_window import MainWindow
 from gui.panes.find import FindPane
 from gui.quick_open import QuickOpen
@@ -93,3 +98,23 @@ def test_giving_a_command_by_name(qtbot: QtBot, window: MainWindow, open_model: 
     qtbot.waitUntil(lambda: bool(asked.model.shown) and asked.model.shown[0].name == "Colour by Element Type")
     qtbot.keyClick(asked.edit, Qt.Key.Key_Return)
     assert window.color_mode == "dtype"
+
+
+def test_thousands_of_matches_are_outlined_and_taken_back(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, tmp_path: Path
+) -> None:
+    """Their boxes are looked up by a job, which must not outline those of a search before it."""
+    count = FEW_FOUND + 100
+    nodes = [helper.make_node("Relu", [f"x{i}"], [f"x{i + 1}"], name=f"relu{i}") for i in range(count)]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("x0", f"x{count}")]
+    model = helper.make_model(helper.make_graph(nodes, "g", ends[:1], ends[1:]), ir_version=8)
+    onnx.save(model, tmp_path / "relus.onnx")
+    open_model(tmp_path / "relus.onnx")
+    canvas = window.canvas.canvas
+    search(qtbot, window, "op:Relu")
+    qtbot.waitUntil(lambda: canvas._emphasis.found.size == count)
+    search(qtbot, window, "op:Relu -name:relu7")
+    search(qtbot, window, "op:Relu /^relu7$/")
+    assert canvas._emphasis.found.tolist() == [canvas.scene.box_of[id(window.document.graph.order[7])]]
+    qtbot.waitUntil(lambda: not window.document.jobs.active)
+    assert canvas._emphasis.found.size == 1
