@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QMouseEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
@@ -29,6 +29,8 @@ from gui.canvas_view import CanvasView
 from gui.docks import add_docks, arrange, hide_waiting, refresh_titles, set_corners
 from gui.document import Document
 from gui.file_drop import FileDrop
+from gui.file_watch import FileWatch
+from gui.mouse_history import MouseHistory
 from gui.netron import Netron
 from gui.pane_focus import PaneFocus
 from gui.panes.problems import ProblemsPane
@@ -166,11 +168,10 @@ class MainWindow(QMainWindow):
         if isinstance(run, RunPane):
             run.finished.connect(lambda: next_turn(self, self._fill_timings))
             run.failed.connect(self.docks["run"].raise_)
-        self._watcher = QFileSystemWatcher(self)
-        self._watcher.fileChanged.connect(self._file_changed)
-        for area in self.findChildren(QAbstractScrollArea):
-            area.viewport().installEventFilter(self)
-        self.canvas.canvas.installEventFilter(self)
+        self._file_watch = FileWatch(document)
+        self._file_watch.noticed.connect(self.message.show_message)
+        viewports = [area.viewport() for area in self.findChildren(QAbstractScrollArea)]
+        self._mouse_history = MouseHistory(document, [*viewports, self.canvas.canvas])
         on_theme(self._set_theme)
 
     def sizeHint(self) -> QSize:
@@ -203,9 +204,6 @@ class MainWindow(QMainWindow):
         self.settings.add_recent(path)
         self.settings.folder = str(Path(path).absolute().parent)
         self._pages.setCurrentWidget(self.canvas)
-        if self._watcher.files():
-            self._watcher.removePaths(self._watcher.files())
-        self._watcher.addPath(path)
 
     @Slot(object)
     def _show_sketch(self, sketch: object) -> None:
@@ -225,15 +223,6 @@ class MainWindow(QMainWindow):
         panes = [dock.widget() for dock in self.docks.values()]
         is_other_seen = self.document.is_sketched and self.document.model is not None
         hold_back((self.search, self.status.facts, *panes), is_other_seen)
-
-    @Slot(str)
-    def _file_changed(self, path: str) -> None:
-        if path == self.document.path and not Path(path).exists():
-            self.message.show_message("The file is gone", f"{path} was moved or removed; what was read stays.", "info")
-        elif path == self.document.path:
-            self._watcher.removePath(path)  # Qt goes on watching the old file where it was replaced
-            self._watcher.addPath(path)
-            self.message.show_message("The file has changed", "Reload it with Ctrl+R to see the new content.", "info")
 
     @Slot()
     def _forget_recent(self) -> None:
@@ -370,17 +359,6 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _set_theme(self, theme: Theme) -> None:
         self.toolbar.theme_icon.set_name("sun" if theme.dark else "moon")
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The mouse's own Back and Forward buttons, wherever the pointer is."""
-        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonPress:  # few events get further
-            if event.button() is Qt.MouseButton.BackButton:
-                self.document.back()
-                return True
-            if event.button() is Qt.MouseButton.ForwardButton:
-                self.document.forward()
-                return True
-        return super().eventFilter(watched, event)
 
     # Coming and going
 
