@@ -19,7 +19,7 @@ class PaneFocus(QObject):
         self._docks, self._graph = docks, graph
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        app.focusChanged.connect(self._bring_forward)
+        app.focusChanged.connect(self._follow)
         QShortcut(QKeySequence("Shift+F10"), window).activated.connect(open_menu)
 
     def step(self, by: int) -> None:
@@ -33,10 +33,16 @@ class PaneFocus(QObject):
         enter(pane)
 
     @Slot(QWidget, QWidget)
-    def _bring_forward(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """Qt lets Tab go into docks that lie behind others."""
+    def _follow(self, old: QWidget | None, new: QWidget | None) -> None:
+        """Bring forward what Tab reached behind another pane. From a button that is disabled, as Run is by a click, Qt
+        goes on to the next field by itself: the graph gets the keyboard instead, and no pane comes forward."""
+        if new is None:
+            return
+        if old is not None and not old.isEnabled() and old.window() is new.window() is self._graph.window():
+            self._graph.setFocus()
+            return
         for dock in self._docks.values():
-            if new is not None and dock.isAncestorOf(new) and is_behind(dock):
+            if dock.isAncestorOf(new) and is_behind(dock):
                 dock.raise_()
 
 

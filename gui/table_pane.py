@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
@@ -56,6 +57,8 @@ class TablePane(QWidget):
         self._filter_delay = QTimer(self, singleShot=True, interval=80)
         self._filter_delay.timeout.connect(self.apply_filter)
         self.filter.textChanged.connect(self._filter_delay.start)
+        down = QShortcut(QKeySequence(Qt.Key.Key_Down), self.filter, context=Qt.ShortcutContext.WidgetShortcut)
+        down.activated.connect(self._enter_rows)
         self.model.modelReset.connect(self._show_again)
         self.view.picked.connect(self._picked)
         self.view.failed.connect(document.failed)
@@ -141,6 +144,17 @@ class TablePane(QWidget):
     def apply_filter(self) -> None:
         """Bring the rows in line with the filter text and with `chooser`."""
         self.model.set_filter(self.filter.text(), self.chooser())
+
+    @Slot()
+    def _enter_rows(self) -> None:
+        """Go on from the filter to the rows it leaves: to the current one, else to the first."""
+        if self._filter_delay.isActive():
+            self._filter_delay.stop()
+            self.apply_filter()
+        if self.model.shown:
+            self.view.setFocus(Qt.FocusReason.TabFocusReason)
+            if self.view.current_row() is None:
+                self.view.setCurrentIndex(self.model.index(0, 0))
 
     @Slot()
     def _show_again(self) -> None:

@@ -62,6 +62,7 @@ class ToolBar(QToolBar):
         ButtonIcon(self.run, "run", "on_accent")
         self.run.setProperty("accent", "true")
         self.run.setAccessibleName("Run")
+        self.run.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # like its neighbours: a click leaves the keyboard where it is
         self.run.clicked.connect(actions["run"].trigger)
         actions["run"].changed.connect(lambda: self.run.setEnabled(actions["run"].isEnabled()))
         spacer = QWidget()

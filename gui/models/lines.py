@@ -22,7 +22,8 @@ class LineKind(Enum):
 class Line:
     """A line: a title with a badge, a heading, a label with a value and maybe a second line under it, a count, a text.
 
-    `target` is what a click on the line goes to; `share`, 0 to 1, the bar of a count.
+    `target` is what a click on the line goes to; `share`, 0 to 1, the bar of a count. A value that is `wrapped` goes on
+    in further lines where it is too long for one, in place of a detail.
     """
 
     kind: LineKind
@@ -36,6 +37,7 @@ class Line:
     badge_color: str = ""
     share: float = 0.0
     tip: str = ""
+    wrapped: bool = False
     full: str = ""  # the whole value, for copying, where `value` is cut
 
     @property

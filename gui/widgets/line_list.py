@@ -117,10 +117,20 @@ class LineDelegate(QStyledItemDelegate):
         if line.kind is LineKind.HEADING:
             return QSize(80, round(text * 2.0))
         if line.kind is LineKind.TEXT:
-            room = QRect(0, 0, max(80, self.width - 2 * _MARGIN), _TALLEST)
-            shown = self._texts.look(line.style).metrics.boundingRect(room, _WRAPPED, line.value)
-            return QSize(80, min(shown.height(), _TALLEST) + round(text * 0.35))
+            return QSize(80, self._wrapped_height(line, self.width - 2 * _MARGIN) + round(text * 0.35))
+        if line.wrapped:
+            room = self.width - 2 * _MARGIN
+            return QSize(80, self._wrapped_height(line, room - self._label_room(room)) + round(text * 0.25))
         return QSize(80, round(text * (2.25 if line.detail else 1.25)))
+
+    def _wrapped_height(self, line: Line, width: int) -> int:
+        """Of a value in as many lines as it takes, in px."""
+        room = QRect(0, 0, max(80, width), _TALLEST)
+        return min(self._texts.look(line.style).metrics.boundingRect(room, _WRAPPED, line.value).height(), _TALLEST)
+
+    def _label_room(self, width: int) -> int:
+        """What labels take of a line, with the gap behind them, in px."""
+        return min(self.label_width, width // 2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
         line: Line = index.data(ITEM_ROLE)
@@ -184,8 +194,11 @@ class LineDelegate(QStyledItemDelegate):
         self._texts.draw(painter, value, line.value, replace(line.style, role="muted"), right=True)
 
     def _pair(self, painter: QPainter, rect: QRect, line: Line) -> None:
+        label_width = self._label_room(rect.width())
+        if line.wrapped:
+            self._wrapped_pair(painter, rect, label_width, line)
+            return
         half = rect.height() // 2 if line.detail else rect.height()
-        label_width = min(self.label_width, rect.width() // 2)
         label = QRect(rect.left(), rect.top(), label_width - 10, half)
         self._texts.draw(painter, label, line.label, Style(line.label_style.role))
         value = QRect(rect.left() + label_width, rect.top(), rect.width() - label_width, half)
@@ -193,6 +206,15 @@ class LineDelegate(QStyledItemDelegate):
         if line.detail:
             below = value.translated(0, half - 1)
             self._texts.draw(painter, below, line.detail, line.detail_style)
+
+    def _wrapped_pair(self, painter: QPainter, rect: QRect, label_width: int, line: Line) -> None:
+        """The label beside the first line of the value."""
+        first = round(painter.fontMetrics().height() * 1.25)
+        label = QRect(rect.left(), rect.top(), label_width - 10, first)
+        self._texts.draw(painter, label, line.label, Style(line.label_style.role))
+        self._texts.take_up(painter, line.style)
+        below = round(painter.fontMetrics().height() * 0.125)
+        painter.drawText(rect.adjusted(label_width, below, 0, 0), _WRAPPED, line.value)
 
 
 def _text(painter: QPainter, rect: QRect, text: str, font: QFont, color: QColor) -> None:

@@ -14,7 +14,9 @@ from pytestqt.qtbot import QtBot
 import resources
 from gui.main_window import MainWindow
 from gui.pane_focus import is_behind
+from gui.panes.run import RunPane
 from tests.gui.conftest import Opener
+from tests.gui.running_pane import set_counts
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 NAMED_BY_THEIR_OWNER = ("qt_spinbox_lineedit",)
@@ -27,9 +29,7 @@ def focused_pane(window: MainWindow) -> str:
     return next((name for name, dock in window.docks.items() if focus and dock.isAncestorOf(focus)), "")
 
 
-def test_f6_goes_round_all_panes_and_brings_each_forward(
-    qtbot: QtBot, window: MainWindow, open_model: Opener
-) -> None:
+def test_f6_goes_round_all_panes_and_brings_each_forward(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
     open_model(SAMPLE)
     window.canvas.canvas.setFocus()
     shown = [name for name, dock in window.docks.items() if dock.toggleViewAction().isChecked()]
@@ -60,6 +60,40 @@ def test_a_pane_that_tab_reaches_comes_forward(qtbot: QtBot, window: MainWindow,
     assert is_behind(window.docks["problems"])
     window.docks["problems"].widget().filter.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(lambda: not is_behind(window.docks["problems"]))
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_run_moves_the_keyboard_to_no_pane(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane, by: str
+) -> None:
+    """The button is disabled while the model runs, and Qt would go on to the next field, behind another pane."""
+    open_model(SAMPLE)
+    set_counts(run_pane, 0, 1)
+    window.docks["initializers"].raise_()
+    qtbot.waitUntil(lambda: is_behind(window.docks["order"]))
+    button = window.toolbar.run
+    (button if by == "keyboard" else window.canvas.canvas).setFocus(Qt.FocusReason.TabFocusReason)
+    with qtbot.waitSignal(run_pane.finished):
+        if by == "keyboard":
+            qtbot.keyClick(button, Qt.Key.Key_Space)
+        else:
+            qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert focused_pane(window) == "graph"
+    qtbot.waitUntil(lambda: not window.document.busy)
+    assert is_behind(window.docks["order"])
+
+
+def test_down_goes_from_a_filter_to_the_rows_it_leaves(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
+    open_model(SAMPLE)
+    pane = window.docks["order"].widget()
+    pane.filter.setFocus()
+    qtbot.keyClicks(pane.filter, "Relu")
+    qtbot.keyClick(pane.filter, Qt.Key.Key_Down)
+    assert QApplication.focusWidget() is pane.view
+    relus = [node for node in window.document.graph.order if node.op_type == "Relu"]
+    assert window.document.selection is relus[0]
+    qtbot.keyClick(pane.view, Qt.Key.Key_Down)
+    assert window.document.selection is relus[1]
 
 
 @pytest.mark.parametrize("place", ["order", "properties", "graph"])

@@ -20,6 +20,7 @@ from gui.panes.order import OrderPane
 from gui.panes.run import RunPane
 from gui.panes.shapes import ShapesPane
 from gui.panes.timings import TimingsPane
+from gui.text import ms_text
 from gui.widgets.run.spec_field import SpecField
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import SAMPLE, run, set_counts, slow_model
@@ -50,6 +51,11 @@ def test_a_run_fills_the_panes(
     np.testing.assert_allclose(
         timings.runs.bars.opts["width"], [median(comparison.mixed.runs_ms), median(comparison.cpu_only.runs_ms)]
     )
+    ((_, mixed), (_, alone)) = timings.runs.getAxis("left")._tickLevels[0]
+    assert mixed == f"mixed\n{ms_text(comparison.mixed_ms)} ms"
+    assert alone.startswith("CPU only\n")
+    longest = max(*comparison.mixed.runs_ms, *comparison.cpu_only.runs_ms)
+    assert longest < timings.runs.getViewBox().viewRange()[0][1] < 1.2 * longest  # the bars fill their room
     assert timings.nodes.heights() == {"CPU": [pytest.approx(state.node_ms[n]) for n in window.document.graph.order]}
     assert len(timings.table.model.rows) == nodes
 

@@ -24,6 +24,7 @@ from gui.models.properties.parts import (
     metadata_lines,
     more_line,
     pair,
+    sentence,
     tensor_line,
     text_line,
 )
@@ -98,7 +99,7 @@ def _total_lines(model: Model, index: ModelIndex) -> Iterator[Line]:
     inner = index.node_count - len(model.graph.nodes)
     yield pair("nodes", f"{index.node_count:,}" + (f", {inner:,} of them in subgraphs" if inner else ""))
     short, exact = count_text(index.parameters), f"{index.parameters:,}"
-    yield pair("parameters", exact if short == exact else f"{short} ({exact})",
+    yield sentence("parameters", exact if short == exact else f"{short} ({exact})",
                tip="Elements of floating-point constants and of those stored in 8 bits or less")  # fmt: skip
     yield pair("stored data", bytes_text(index.nbytes))
 
@@ -113,7 +114,7 @@ def _cost_lines(costing: Costing) -> Iterator[Line]:
     yield pair("FLOPs", amount(total.flops), tip="Operations on single elements; a multiply-accumulate counts as two")
     read, written = total.bytes_read, total.bytes_written
     if isinstance(read, int) and isinstance(written, int):
-        yield pair("traffic", f"{bytes_text(read)} in, {bytes_text(written)} out",
+        yield sentence("traffic", f"{bytes_text(read)} in, {bytes_text(written)} out",
                    tip="Sizes of all nodes' inputs and of their outputs")  # fmt: skip
     if costing.dims:
         sizes = ", ".join(f"{name} = {size}" for name, size in list(costing.dims.items())[:8])

@@ -28,6 +28,7 @@ from gui.models.properties.parts import (
     metadata_lines,
     more_line,
     pair,
+    sentence,
     tensor_line,
     text_line,
 )
@@ -47,11 +48,11 @@ def node_lines(node: Node, document: Document) -> Iterator[Line]:
     yield Line(LineKind.TITLE, node.op_type, one_line(node.name), badge_color=category_color(node).name(),
                tip=summary_of(node))  # fmt: skip
     order = f"{node.index + 1} of {len(node.graph.order)}" if node.index >= 0 else "none: on or behind a cycle"
-    yield pair("run order", f"{order} (file: {node.file_index + 1})")
+    yield sentence("run order", f"{order} (file: {node.file_index + 1})")
     since = f", since {node.since_version}" if node.since_version else ": no such operator in the standard"
     version = model.opset_imports.get(node.domain) if model else None
     opset = f" {version}" if version else ""
-    yield pair("opset", f"{node.domain or 'ai.onnx'}{opset}{since}")
+    yield sentence("opset", f"{node.domain or 'ai.onnx'}{opset}{since}")
     if node.stored_name != node.name:
         yield pair("file's name", node.stored_name or "none")
     yield from _source_lines(node)
@@ -92,15 +93,17 @@ def _run_lines(node: Node, run: RunState | None) -> Iterator[Line]:
         yield pair("provider", provider_name(placement) or "none", STRONG)
         for refusal in placement.refusals:
             named = refusal.reason.startswith(refusal.provider)
-            yield pair("declined", refusal.reason if named else f"{refusal.provider}: {refusal.reason}")
+            yield sentence("declined", refusal.reason if named else f"{refusal.provider}: {refusal.reason}")
     if node in run.node_ms:
         total = sum(ms for other, ms in run.node_ms.items() if other.graph.owner is None)
         share = f" ({run.node_ms[node] / total:.1%})" if total else ""
         yield pair("time", f"{ms_text(run.node_ms[node])} ms{share}")
     for change in run.made_over.told.get(node, []) if run.made_over is not None else []:
-        yield pair("fast mode", change)
+        yield sentence("fast mode", change)
     if node in run.disagreement:
-        yield pair("difference", f"{run.disagreement[node]:.2g} of the range, against CPU only")
+        apart = run.disagreement[node]
+        words = f"up to {apart:.2g} of the range" if apart else "none"
+        yield sentence("difference", f"{words}, against CPU only")
 
 
 def _cost_lines(node: Node, document: Document) -> Iterator[Line]:
@@ -109,15 +112,15 @@ def _cost_lines(node: Node, document: Document) -> Iterator[Line]:
     if cost is None:
         return
     if cost.flops is None:
-        yield pair("FLOPs", "not counted", MUTED, tip=cost.unknown_because)
+        yield sentence("FLOPs", "not counted", MUTED, tip=cost.unknown_because)
         return
     total = table.total.flops if table is not None else None
     share = f" ({cost.flops / total:.1%})" if isinstance(total, int) and isinstance(cost.flops, int) and total else ""
     symbolic = cost if node.subgraphs else node_cost(node)  # a large subgraph takes its time
     tip = f"MACs {symbolic.macs}\nFLOPs {symbolic.flops}"
-    yield pair("FLOPs", f"{amount(cost.flops)}{share}, {amount(cost.macs)} MACs", tip=tip)
+    yield sentence("FLOPs", f"{amount(cost.flops)}{share}, {amount(cost.macs)} MACs", tip=tip)
     if isinstance(cost.bytes_read, int) and isinstance(cost.bytes_written, int):
-        yield pair("traffic", f"{bytes_text(cost.bytes_read)} in, {bytes_text(cost.bytes_written)} out",
+        yield sentence("traffic", f"{bytes_text(cost.bytes_read)} in, {bytes_text(cost.bytes_written)} out",
                    tip=f"{symbolic.bytes_read} bytes read\n{symbolic.bytes_written} bytes written")  # fmt: skip
 
 

@@ -41,6 +41,11 @@ def pair(label: str, value: str, style: Style = PLAIN, **more: Any) -> Line:
     return Line(LineKind.PAIR, label, one_line(value), style, full=value, **more)
 
 
+def sentence(label: str, value: str, style: Style = PLAIN, **more: Any) -> Line:
+    """A label with words to be read to their end, in as many lines as they need."""
+    return pair(label, value, style, wrapped=True, **more)
+
+
 def heading(text: str) -> Line:
     """The title of a section."""
     return Line(LineKind.HEADING, text)

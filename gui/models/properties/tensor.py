@@ -20,6 +20,7 @@ from gui.models.properties.parts import (
     metadata_lines,
     more_line,
     pair,
+    sentence,
     short_value,
     tensor_line,
     text_line,
@@ -44,7 +45,7 @@ def tensor_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
     run = document.run
     yield Line(LineKind.TITLE, "Tensor", one_line(tensor.name or "(no name)"), badge_color="muted")
     yield pair("dtype", tensor.dtype.name if tensor.dtype else "unknown")
-    yield pair("source", _SOURCES[tensor.source], ERROR if tensor.source is ValueSource.ABSENT else PLAIN)
+    yield sentence("source", _SOURCES[tensor.source], ERROR if tensor.source is ValueSource.ABSENT else PLAIN)
     value = short_value(tensor, run)
     if value:
         yield pair("value", value, FACT)
@@ -55,7 +56,7 @@ def tensor_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
     if bound is not None:
         yield pair("bound", type_text(bound), BOUND)
     if tensor.unknown_because:
-        yield pair("unknown", tensor.unknown_because)
+        yield sentence("unknown", tensor.unknown_because)
     observed = run.observed.get(tensor) if run else None
     if observed is not None:
         yield pair("observed", type_text(observed), FACT)
@@ -64,9 +65,9 @@ def tensor_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
         yield pair("stands for", " ".join(filter(None, (tensor.denotation, f"[{axes}]" if axes else ""))))
     if tensor.data is not None:
         yield pair("location", tensor.data.location)
-        yield pair("size", f"{counted(tensor.data.size, 'element')}, {bytes_text(tensor.data.nbytes)}")
+        yield sentence("size", f"{counted(tensor.data.size, 'element')}, {bytes_text(tensor.data.nbytes)}")
         if tensor.data.problem:
-            yield pair("unreadable", tensor.data.problem, ERROR)
+            yield sentence("unreadable", tensor.data.problem, ERROR)
     if tensor.doc_string.strip():
         yield text_line(tensor.doc_string.strip(), MUTED)
     yield from _quantization_lines(tensor, document)

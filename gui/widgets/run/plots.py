@@ -19,8 +19,8 @@ from gui.widgets.plot import Plot
 
 _BAR = 0.56  # of the distance between two bars
 _MOST_BARS = 1000  # more than that are narrower than a pixel
-_NAMES_WIDTH = 70  # pixels for the names of the two sides
-_LABEL_WIDTH = 74  # pixels for a time behind a bar
+_NAMES_WIDTH = 70  # pixels for the names of the two sides, and their times below
+_BARS_WIDTH = 100  # pixels that their bars have at least
 _ROW_HEIGHT = 17  # pixels of an operator's bars
 _OPERATOR_WIDTH = 104  # pixels for the names of operators
 _PROVIDER_COLORS = {"CPU": "neutral", "CUDA": "accent", "Accelerate": "good"}
@@ -72,14 +72,12 @@ class RunsPlot(ComparisonPlot):
         super().__init__("Mixed against CPU-only time")
         self.samples = [pyqtgraph.ScatterPlotItem(size=6, pxMode=True) for _ in range(2)]
         self.bars = pyqtgraph.BarGraphItem(x0=[], y=[], width=[], height=_BAR)
-        self._labels = [pyqtgraph.TextItem(anchor=(0, 0.5)) for _ in range(2)]
-        for item in (self.bars, *self.samples, *self._labels):
+        for item in (self.bars, *self.samples):
             self.addItem(item)
         left = self.getAxis("left")
-        left.setTicks([[(1, "mixed"), (0, "CPU only")]])
         left.setStyle(tickLength=0)
         left.setWidth(_NAMES_WIDTH)
-        self.setMinimumWidth(_NAMES_WIDTH + _LABEL_WIDTH + _NAMES_WIDTH // 2)
+        self.setMinimumWidth(_NAMES_WIDTH + _BARS_WIDTH)
         self.getAxis("bottom").setLabel("ms")
         self.getAxis("bottom").setGrid(38)  # of 255
         self.setYRange(-0.6, 1.6, padding=0)
@@ -93,9 +91,10 @@ class RunsPlot(ComparisonPlot):
             self.bars, colors[: len(sides)], x0=[0.0] * len(sides), width=medians, y=[1.0, 0.0][: len(sides)],
             height=_BAR,
         )  # fmt: skip
+        names = (f"{name}\n{ms_text(ms)} ms" for name, ms in zip(("mixed", "CPU only"), medians, strict=False))
+        self.getAxis("left").setTicks([[(1 - row, name) for row, name in enumerate(names)]])
         longest = 0.0
-        for row, (scatter, label) in enumerate(zip(self.samples, self._labels, strict=True)):
-            label.setVisible(row < len(sides))
+        for row, scatter in enumerate(self.samples):
             if row >= len(sides):
                 scatter.setData([], [])
                 continue
@@ -106,15 +105,7 @@ class RunsPlot(ComparisonPlot):
             dot = QColor(theme.text)
             dot.setAlphaF(0.55)
             scatter.setData(runs, heights, brush=dot, pen=pyqtgraph.mkPen(theme.window, width=0.6))
-            label.setText(f"{ms_text(medians[row])} ms", color=theme.text)
-            label.setPos(float(runs.max()), 1 - row)
-        room = max(self.width() - _NAMES_WIDTH, 1)
-        self.setXRange(0, longest * room / max(room - _LABEL_WIDTH, room / 3) or 1, padding=0)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if getattr(self, "sides", None):  # Qt resizes the plot while it is being made, too
-            self._set_theme(theme_manager().theme)
+        self.setXRange(0, longest * 1.06 or 1, padding=0)
 
 
 class SeriesPlot(ComparisonPlot):
@@ -289,7 +280,7 @@ class NodesPlot(Plot):
         cpu = np.array([max(row.cpu_ms for row in group) for group in groups])
         ends = centres[:, None] + np.array([-0.4, 0.4]) * step
         self.cpu_ticks.setData(ends.reshape(-1), np.repeat(cpu, 2), pen=pyqtgraph.mkPen(theme.color("text"), width=1))
-        self.getAxis("bottom").setLabel("run order" + _legend(by_provider, theme))
+        self.getAxis("bottom").setLabel("run order, ticks: CPU only" + _legend(by_provider, theme))
         self._set_ranges(max((row.ms for row in slowest), default=0.0), float(cpu.max(initial=0.0)))
         self.select(self._selected)
 

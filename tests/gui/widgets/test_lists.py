@@ -11,7 +11,9 @@ from pytestqt.qtbot import QtBot
 import resources
 from gui.main_window import MainWindow
 from gui.models.order import OPERATOR
+from gui.models.properties.parts import pair, sentence
 from gui.widgets.flow_layout import FlowLayout
+from gui.widgets.line_list import LineList
 from tests.gui.conftest import Opener
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
@@ -100,3 +102,19 @@ def test_columns_sort_from_the_menu_too(
     assert sort_by("operator") == sorted(first)
     assert sort_by("operator") == sorted(first, reverse=True)
     assert sort_by("operator") == first
+
+
+def test_a_sentence_beside_a_label_is_read_to_its_end(qtbot: QtBot) -> None:
+    """It takes the lines it needs in a narrow list, and one where there is room."""
+    view = LineList("Properties")
+    qtbot.addWidget(view)
+    words = "activations: node_Sigmoid_1 and node_Mul_2 are computed as one SiLU"
+    view.set_lines([sentence("fast mode", words), pair("name", words)])
+    view.resize(240, 300)
+    view.show()
+    wrapped, cut = (view.visualRect(view.model().index(row, 0)) for row in range(2))
+    assert wrapped.height() > 3 * cut.height()
+    last = wrapped.adjusted(0, wrapped.height() - cut.height(), 0, 0)
+    assert ink(view.viewport().grab(last).toImage()) > 20
+    view.resize(1200, 300)
+    assert view.visualRect(view.model().index(0, 0)).height() < 1.5 * cut.height()
