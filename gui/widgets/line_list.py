@@ -263,6 +263,8 @@ class LineList(QListView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._delegate.width = self.viewport().width()
         super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():  # Qt lays lists out anew for another height alone
+            self.scheduleDelayedItemsLayout()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         line = self.indexAt(event.position().toPoint()).data(ITEM_ROLE)
