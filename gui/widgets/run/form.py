@@ -91,16 +91,12 @@ class FormGrid(QScrollArea):
         label.setBuddy(field)
         field.setAccessibleName(text)
         field.setToolTip(plain_tip("\n".join(filter(None, [remark, field.toolTip()]))))
-        error = plain_label("", role="error")
-        error.setWordWrap(True)
-        error.hide()
         row = len(self._fields)
         self._grid.addWidget(label, 2 * row, 0)
         self._grid.addWidget(field, 2 * row, 1)
-        self._grid.addWidget(error, 2 * row + 1, 0, 1, 2)
         for widget in (label, field):
             widget.show()  # at once, else Qt counts neither in the width that the form asks for below
-        self._fields[key], self._errors[key] = field, error
+        self._fields[key] = field
 
     def _add_note(self, text: str) -> None:
         note = plain_label(text, role="muted")
@@ -114,8 +110,9 @@ class FormGrid(QScrollArea):
     def set_error(self, key: str, text: str) -> None:
         """Say at a field what is wrong with it; an empty text takes it back."""
         field, label = self._fields.get(key), self._errors.get(key)
-        if field is None or label is None:
+        if field is None or (label is None and not text):
             return
+        label = label or self._add_error(key)
         label.setText(text.partition(";")[0])  # what could be done instead is in the tooltips
         label.setToolTip(plain_tip(text))
         label.setVisible(bool(text))
@@ -123,6 +120,13 @@ class FormGrid(QScrollArea):
         if field.property("invalid") != mark:
             field.setProperty("invalid", mark)
             field.style().polish(field)
+
+    def _add_error(self, key: str) -> QLabel:
+        """The label under a field that says what is wrong with it: few fields ever need one."""
+        label = self._errors[key] = plain_label("", role="error")
+        label.setWordWrap(True)
+        self._grid.addWidget(label, 2 * list(self._fields).index(key) + 1, 0, 1, 2)
+        return label
 
     def error(self, key: str) -> str:
         """What is said to be wrong with a field."""
