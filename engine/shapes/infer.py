@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from engine.diagnostics import CATALOGUE, Diagnostic, Severity
-from engine.dims import Dim, DimTooComplex, Expr, is_at_least, symbol, symbols_of
+from engine.diagnostics import CATALOGUE, Severity
+from engine.dims import Dim, DimTooComplex, Expr, symbol, symbols_of
 from engine.dims.windows import WindowError
 from engine.dtypes import DType
 from engine.graph.ir import Graph, Model, Node, Tensor, ValueSource
@@ -14,6 +14,7 @@ from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, 
 from engine.shapes import registry, rules, values
 from engine.shapes.bind import Binder
 from engine.shapes.call import Call, Kind
+from engine.shapes.declared import Declarations
 from engine.shapes.facts import (
     Fact,
     Out,
@@ -21,13 +22,14 @@ from engine.shapes.facts import (
     Unknown,
     Values,
     concrete,
-    first_unknown,
     is_complete,
     public_type,
 )  # fmt: skip
-from engine.shapes.inputs import open_inputs, with_identifiers
+from engine.shapes.findings import Findings, title
+from engine.shapes.inputs import open_inputs
 from engine.shapes.requirements import Requirements
 from engine.shapes.schema_types import signature
+from engine.shapes.unknowns import Unknowns
 
 __all__ = ["infer_shapes"]
 
@@ -65,15 +67,13 @@ class Inference:
         self._go_on = go_on
         self._binder = binder
         self._facts: dict[Tensor, Fact] = {}
-        self._findings: dict[tuple[str, str, str], Diagnostic] = {}
-        self._reasons: dict[str, str] = {}  # why an unknown dim is not known, by the name of its symbol
-        self._unknown: dict[object, Expr] = {}
+        self._findings, self._unknowns = Findings(), Unknowns()
         self._introduced: dict[str, Node] = {}  # symbols of lengths that only the run decides
         self._inputs = open_inputs(model)
         self._requirements = Requirements(self._inputs.symbols)
+        self._declarations = Declarations(self._inputs, self._requirements, self._unknowns, self._findings)
         self._node: Node | None = None
         self._runs: bool | None = True  # whether what is being inferred runs: in an If's branch None, or known
-        self._contradicted: set[tuple[Expr, Expr]] = set()  # (declared, inferred) dims that have been told
         self._overridden: set[Tensor] = set()  # inputs of subgraphs that have a default, but are given a value
         # A loop is inferred until it settles, and each time the loops in it anew: bounded, however deep they nest.
         self._budget = 10_000 + 20 * sum(len(g.nodes) for g in model.graph.walk())
@@ -82,13 +82,13 @@ class Inference:
         """Infer everything and write it to the tensors."""
         for tensor, type_ in self._inputs.types.items():
             bound = self._binder.type(type_)
-            self._facts[tensor] = Fact(self._without_gaps(bound, tensor, f"the input {tensor.name!r} leaves it open"))
+            self._facts[tensor] = Fact(self._unknowns.fill(bound, tensor, f"the input {tensor.name!r} leaves it open"))
         self._infer_nodes(self._model.graph)
         for graph in self._model.graph.walk():
             for tensor in graph.tensors.values():
                 self._publish(tensor)
         others = [d for d in self._model.diagnostics if d.code not in CODES]
-        self._model.diagnostics = others + list(self._findings.values())
+        self._model.diagnostics = others + self._findings.all()
         self._model.dim_equations = self._requirements.equations
 
     # --- what rules ask for
@@ -139,15 +139,11 @@ class Inference:
 
     def unknown(self, key: object, because: str) -> Expr:
         """The symbol of an unknown dim; the same for the same key."""
-        known = self._unknown.get(key)
-        if known is None:
-            known = self._unknown[key] = symbol(f"?{len(self._unknown)}")
-        self._reasons[str(known)] = because
-        return known
+        return self._unknowns.symbol(key, because)
 
     def reason(self, fact: Fact) -> str:
         """Why not all of a type is known; empty where it is, or where nothing says why."""
-        return fact.because or self._reasons.get(first_unknown(fact.type), "")
+        return self._unknowns.reason(fact)
 
     def require(self, node: Node, a: Dim, b: Dim, where: str, kind: Kind) -> None:
         """Note that the node only runs where the symbols of two dims make them fit as `kind` says."""
@@ -156,10 +152,8 @@ class Inference:
         required = self._requirements
         new = required.multiple(a, b) if kind == "multiple" else required.equal(a, b, or_one=kind == "broadcast")
         if new is not None:
-            finding = Diagnostic(
-                new.code, CATALOGUE[new.code].severity, f"{new.text}: {_title(node)} {where}", node.qualified_name
-            )
-            self._findings[new.code, new.text, ""] = finding
+            message = f"{new.text}: {title(node)} {where}"
+            self._findings.report_once((new.code, new.text, ""), new.code, CATALOGUE[new.code].severity, message, node)
 
     def graph(self, graph: Graph, inputs: Sequence[Fact | None], runs: bool | None = True) -> list[Fact]:
         """Infer a subgraph from facts of its inputs and return those of its outputs."""
@@ -187,7 +181,7 @@ class Inference:
                 facts = self._infer_node(node)
             for tensor, fact in zip(node.outputs, facts, strict=True):
                 if tensor is not None:
-                    self._facts[tensor] = self._settled(tensor, fact, node)
+                    self._facts[tensor] = self._declarations.settled(tensor, fact, node)
 
     def _infer_node(self, node: Node) -> list[Fact]:
         """Facts of a node's outputs, one per slot."""
@@ -247,110 +241,14 @@ class Inference:
         reasons = (self.fact(t).because for t in node.inputs if t is not None) if node else ()
         return next(filter(None, reasons), "its rank is known only at run time")
 
-    # --- what the file declares
-
-    def _settled(self, tensor: Tensor, fact: Fact, node: Node) -> Fact:
-        """The fact held against what the file declares of the tensor, which fills what inference leaves open."""
-        declared = self._renamed(tensor.stored_type)
-        if tensor.data is not None or not isinstance(declared, TensorType):
-            return fact if fact.type is not None or declared is None else replace(fact, type=declared)
-        inferred = fact.type
-        if inferred is None:
-            because = _as_declared(fact.because) if declared.shape is not None else fact.because
-            return Fact(self._without_gaps(declared, tensor, fact.because), None, because)
-        if not isinstance(inferred, TensorType):
-            return fact
-        self._compare(tensor, declared, inferred, node)
-        filled = inferred if inferred.dtype else replace(inferred, dtype=declared.dtype)
-        if declared.shape is None:
-            return replace(fact, type=filled)
-        if filled.shape is None:
-            opened = self._without_gaps(replace(filled, shape=declared.shape), tensor, fact.because)
-            return Fact(opened, fact.value, _as_declared(fact.because))
-        unknown = first_unknown(filled)
-        if unknown and len(declared.shape) == len(filled.shape):
-            pairs = zip(filled.shape, declared.shape, strict=True)
-            shape = tuple(d if isinstance(d, int) and first_unknown(TensorType(None, (i,))) else i for i, d in pairs)
-            if shape != filled.shape:
-                return Fact(filled.with_shape(shape), fact.value, _as_declared(self._reasons[unknown]))
-        return fact if filled is inferred else replace(fact, type=filled)
-
-    def _renamed(self, declared: Type | None) -> Type | None:
-        """A declared type with the names that inference knows its dims by."""
-        if not isinstance(declared, TensorType) or all(isinstance(d, int) for d in declared.shape or ()):
-            return declared
-        assert declared.shape is not None
-        return declared.with_shape(with_identifiers(declared.shape, self._inputs.names, self._inputs.symbols))
-
-    def _without_gaps(self, type_: Type | None, tensor: Tensor, because: str) -> Type | None:
-        """A declared type with symbols for the dims that it leaves open."""
-        if isinstance(type_, TensorType) and type_.shape is not None and None in type_.shape:
-            dims = enumerate(type_.shape)
-            return type_.with_shape(tuple(self.unknown((tensor, i), because) if d is None else d for i, d in dims))
-        if isinstance(type_, (SequenceType, OptionalType)):
-            return type(type_)(self._without_gaps(type_.element, tensor, because))
-        return type_
-
-    def _compare(self, tensor: Tensor, declared: TensorType, inferred: TensorType, node: Node) -> None:
-        if declared.dtype and inferred.dtype and declared.dtype is not inferred.dtype:
-            message = (
-                f"the file declares {tensor.name!r} as {declared.dtype}, but {_title(node)} makes {inferred.dtype}"
-            )
-            self._report("dtype-mismatch", Severity.WARNING, message, node, tensor)
-        if declared.shape is None or inferred.shape is None or declared.shape is inferred.shape:
-            return
-        pairs = list(zip(declared.shape, inferred.shape))
-        differ = [self._differ(d, i) for d, i in pairs]
-        if len(declared.shape) != len(inferred.shape) or any(differ):
-            shown = public_type(inferred)
-            shape = shown.shape if isinstance(shown, TensorType) else None
-            message = (
-                f"the file declares {tensor.name!r} as {format_shape(declared.shape)}, "
-                f"but {_title(node)} makes {format_shape(shape)}"
-            )
-            self._report("shape-mismatch", Severity.WARNING, message, node, tensor)
-            return
-        for declared_dim, dim in pairs:
-            if isinstance(declared_dim, Expr) and isinstance(dim, int):
-                self._compare_baked(tensor, declared_dim, dim, node)
-
-    def _differ(self, declared: Dim | None, inferred: Dim | None) -> bool:
-        """Whether a declared dim contradicts the inferred one, whatever the symbols stand for; each pair counts once.
-
-        A name declared where a number is made is another finding (`_compare_baked`).
-        """
-        if declared is None or inferred is None or declared is inferred:
-            return False
-        if isinstance(declared, int):
-            return _never(declared, inferred)
-        if isinstance(inferred, int) or (declared, inferred) in self._contradicted:
-            return False
-        contradict = self._requirements.contradict(declared, inferred)
-        if contradict:
-            self._contradicted.add((declared, inferred))
-        return contradict
-
-    def _compare_baked(self, tensor: Tensor, declared: Expr, size: int, node: Node) -> None:
-        """Report a dim declared to follow an input that is one number whatever the input; each name once."""
-        if self._requirements.is_open(declared) and self._requirements.known(declared) != size:
-            title = _title(node)
-            message = f"the file declares a dim of {tensor.name!r} as {declared}, but {title} always makes {size}"
-            finding = Diagnostic("baked-dim", Severity.WARNING, message, node.qualified_name, tensor.qualified_name)
-            self._findings.setdefault(("baked-dim", str(declared), str(size)), finding)
-
     # --- findings
 
     def _report_clash(self, code: str, text: str, node: Node) -> str:
         """Report that a node cannot run; returns the message. In a branch that may not run it is a warning."""
-        message = f"{_title(node)}: {text}"
+        message = f"{title(node)}: {text}"
         if self._runs is not False:
-            self._report(code, Severity.ERROR if self._runs else Severity.WARNING, message, node)
+            self._findings.report(code, Severity.ERROR if self._runs else Severity.WARNING, message, node)
         return message
-
-    def _report(self, code: str, severity: Severity, message: str, node: Node, tensor: Tensor | None = None) -> None:
-        place = tensor.qualified_name if tensor else ""
-        key = (code, node.qualified_name, place)
-        self._findings.setdefault(key, Diagnostic(code, severity, message, node.qualified_name, place))
 
     # --- results
 
@@ -387,20 +285,3 @@ def _symbols(type_: Type | None) -> list[str]:
     if isinstance(type_, (SequenceType, OptionalType)):
         return _symbols(type_.element)
     return _symbols(type_.value) if isinstance(type_, MapType) else []
-
-
-def _never(declared: int, inferred: Dim) -> bool:
-    """Whether a dim can never have the declared length."""
-    if isinstance(inferred, int):
-        return declared != inferred
-    return is_at_least(inferred, declared + 1) or is_at_least(declared - 1, inferred)
-
-
-def _as_declared(because: str) -> str:
-    """The reason why a type is what the file declares, and not what was inferred."""
-    prefix = "as the file declares it: "
-    return because if because.startswith(prefix) else prefix + because
-
-
-def _title(node: Node) -> str:
-    return f"{node.qualified_op} {node.name!r}"
