@@ -13,7 +13,7 @@ import numpy as np
 from engine.errors import UnsupportedError
 from engine.kernels.activations import gelu, gelu_of, swish
 from engine.kernels.convolution import check_bias, convolve, filter_windows
-from engine.kernels.elementwise import BLOCK, by_rows, in_blocks
+from engine.kernels.elementwise import BLOCK, by_rows
 from engine.kernels.matmul import biased, gemm, product
 from engine.kernels.normalization import layer_normalization, rms_normalization, standardized
 from engine.kernels.precision import in_float32, wide
@@ -122,16 +122,8 @@ def fused_conv(
     finish = biased(b, activate if z is None else None)
     y = convolve(ctx.xp, x, w, filter_windows(x, w, group, kernel_shape, sliding), group, finish)
     if z is not None:
-        add_in_place(ctx.xp, y, z, activate)
-    return y
-
-
-def add_in_place(xp: Any, y: Any, z: Any, activate: Callable[[Any], object] | None) -> None:
-    """Add z to y, then apply an activation; on the host block by block."""
-    if xp is not np or z.shape != y.shape:
         biased(z, activate).apply(y)
-    else:
-        in_blocks(y.shape, lambda part: biased(z[part], activate).apply(y[part]))
+    return y
 
 
 @kernel("FusedGemm", 1, domain=MICROSOFT)

@@ -130,11 +130,15 @@ def call(*command: str, timeout: int = 600) -> str:
 
 
 def alternate(engines: dict[str, int], model: str, rounds: int) -> dict[str, float]:
-    """Milliseconds per engine, the engines taking turns; `engines` gives the runs of each round."""
+    """Milliseconds per engine, the engines taking turns; `engines` gives the runs of each round.
+
+    Every other round goes the other way: what one engine leaves the machine in (a warm cache, threads that still spin)
+    would else always meet the same one.
+    """
     path = model_file(model)
     medians: dict[str, list[float]] = {engine: [] for engine in engines}
-    for _ in range(rounds):
-        for engine, repeat in engines.items():
+    for turn in range(rounds):
+        for engine, repeat in list(engines.items())[:: -1 if turn % 2 else 1]:
             out = call(sys.executable, __file__, "--worker", engine, model, str(path), str(repeat))
             medians[engine].append(median(json.loads(out)))
     return {engine: median(values) for engine, values in medians.items()}
