@@ -1,6 +1,6 @@
 """The centre of the window: the graph canvas with the way to what it shows above it, tied to the document.
 
-Scenes and layouts are made in a job and kept in `Document.layouts`, so that going back to a graph costs nothing.
+Scenes and layouts are made in a job and kept, so that going back to a graph costs nothing.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class CanvasView(QWidget):
         self._measure = TextMeasure()
         self._job: Job | None = None
         self._color_mode = "category"
+        self._drawings: dict[object, Drawing] = {}
         self._found: list[Node | Tensor] = []
         self._marking = LatestJob()
         self._hold: object = None  # what stays in its place when the next drawing comes
@@ -195,7 +196,11 @@ class CanvasView(QWidget):
     def drawing(self) -> Drawing | None:
         """What is on the canvas."""
         scene = self.canvas.scene
-        return next((d for d in self._document.layouts.values() if d.scene is scene), None) if scene else None
+        return next((d for d in self._drawings.values() if d.scene is scene), None) if scene else None
+
+    def forget_drawings(self) -> None:
+        """Have whatever is shown next drawn anew."""
+        self._drawings.clear()
 
     # Following the document
 
@@ -203,8 +208,8 @@ class CanvasView(QWidget):
     def _model_changed(self) -> None:
         self._found = []
         self._group = None
-        old = list(self._document.layouts.values())
-        self._document.layouts.clear()
+        old = list(self._drawings.values())
+        self._drawings.clear()
         self._document.jobs.start(lambda task: let_go(old, task.cancelled))
 
     def _make_sketch(self, file: ModelFile, task: Task) -> Drawing | None:
@@ -232,7 +237,7 @@ class CanvasView(QWidget):
     def _show_graph(self, graph: Graph | None, again: bool = False) -> None:
         self._keep_view()
         self._show_places()
-        drawing = self._document.layouts.get(self._key(graph)) if graph is not None else None
+        drawing = self._drawings.get(self._key(graph)) if graph is not None else None
         if drawing is not None:
             self._show(drawing)
             return
@@ -270,9 +275,9 @@ class CanvasView(QWidget):
     def _arrived(self, drawing: Drawing) -> None:
         document, graph = self._document, drawing.scene.graph
         self.modules.settle(graph, drawing.grouping)
-        document.layouts[self._key(graph)] = drawing
-        while len(document.layouts) > MAX_KEPT:
-            del document.layouts[next(iter(document.layouts))]
+        self._drawings[self._key(graph)] = drawing
+        while len(self._drawings) > MAX_KEPT:
+            del self._drawings[next(iter(self._drawings))]
         if document.model is not None:
             document.model.timings_ms["layout"] = drawing.seconds * 1e3
         if graph is document.graph:

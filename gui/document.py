@@ -76,7 +76,6 @@ class Document(QObject):
         self.index: ModelIndex | None = None
         self.graph: Graph | None = None
         self.selection: Item = None
-        self.layouts: dict[object, Any] = {}
         self.run: RunState | None = None
         self.providers: list[str] = []
         self.dims: dict[str, int] = {}

@@ -237,7 +237,7 @@ def _move(window: MainWindow, report: SmokeReport) -> None:
     canvas, document, horizontal = window.canvas, window.document, window.canvas.options.horizontal
 
     def turn() -> None:
-        document.layouts.clear()
+        canvas.forget_drawings()
         canvas.set_options(horizontal=not canvas.options.horizontal)
 
     report.frames_during_layout, _ = frames_while(window, turn)
