@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QProgressBar, QPushButton, QSizePolicy, QStatusBar
 
 from engine.words import bytes_text, counted
@@ -13,6 +13,7 @@ from gui.text import count_text, one_line
 from gui.widgets.elided_label import ElidedLabel
 
 BUSY_DELAY_MS = 150  # shorter jobs don't flicker
+BUSY_LETTERS = 44  # room for what is under way
 
 
 class StatusBar(QStatusBar):
@@ -23,7 +24,10 @@ class StatusBar(QStatusBar):
         self._document = document
         self.setSizeGripEnabled(False)
         self.facts = ElidedLabel()
-        self.busy = ElidedLabel(width=QSizePolicy.Policy.Maximum)
+        self.busy = ElidedLabel(width=QSizePolicy.Policy.Fixed)
+        self.busy.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        # Of one size, so that a new text has nothing arranged anew, many times a second.
+        self.busy.setFixedSize(BUSY_LETTERS * self.fontMetrics().averageCharWidth(), self.busy.sizeHint().height())
         self.progress = QProgressBar(textVisible=False)
         self.progress.setFixedWidth(140)
         self.cancel = QPushButton("Cancel", toolTip="Stop what is under way (Shift+F5)")

@@ -276,7 +276,7 @@ class RunPane(QWidget):
         if self._job is not None and text and not self._cancelling:
             self.progress.setRange(0, max(total, 0))
             self.progress.setValue(done)
-            self._say(text)
+            self._say(text.partition(" · ")[0])  # which node it is at, the status bar says
 
     @Slot()
     def _providers_changed(self) -> None:
