@@ -59,6 +59,8 @@ class TableView(QTableView):
         self._kept: object | None = None
         model.modelAboutToBeReset.connect(self._keep_current)
         model.modelReset.connect(self._restore_current)
+        model.modelReset.connect(self._allow_scrolling)
+        self._allow_scrolling()
         on_theme(self._set_theme)
 
     def _set_up_headers(self) -> None:
@@ -176,6 +178,14 @@ class TableView(QTableView):
         kept, self._kept = self._kept, None
         if kept is not None:
             self.show_row(kept)
+
+    @Slot()
+    def _allow_scrolling(self) -> None:
+        """No bar to scroll titles by, where nothing stands below them."""
+        policies = Qt.ScrollBarPolicy
+        self.setHorizontalScrollBarPolicy(
+            policies.ScrollBarAsNeeded if self._table.shown else policies.ScrollBarAlwaysOff
+        )
 
     def _fill_sorting(self, menu: QMenu) -> None:
         """Add what a click on a column's title does, for the keyboard: ascending, descending, as at first."""

@@ -3,6 +3,7 @@
 Source: `ort.fbs` of ONNX Runtime 1.32 (version 6 of the format) for the slots of each table; element types and kinds of
 attributes are numbered as in onnx.proto.
 """
+
 from __future__ import annotations
 
 import struct
@@ -75,7 +76,7 @@ class _Reading:
         model.graph.name = "main_graph"
         model.graph.doc_string = _utf8(table.text(8))
         version = _utf8(self._session.text(0))
-        message = f"the file is in version {version} of the format: it holds the graph as ONNX Runtime ran it"
+        message = f"the file is in ONNX Runtime's own format, version {version}: it holds the graph as that ran it"
         return model, self._payloads, Diagnostic("ort-format", Severity.INFO, message)
 
     def _fill_graph(self, graph: GraphProto, table: Table) -> None:

@@ -34,6 +34,13 @@ def test_empty_lists_say_why(qtbot: QtBot, window: MainWindow, open_model: Opene
     order.filter.setText("no node is called so")
     order.apply_filter()
     assert order.view.nothing() == "Nothing passes the filter"
+    bar = order.view.horizontalScrollBar()
+    order.view.set_widths(300, 300)
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    assert not bar.isVisible()  # nothing to scroll
+    order.filter.clear()
+    order.apply_filter()
+    qtbot.waitUntil(bar.isVisible)
     window.docks["problems"].raise_()
     assert window.docks["problems"].widget().view.nothing() == "No problems found"
     assert "Ctrl+F" in window.docks["find"].widget().view.nothing()
