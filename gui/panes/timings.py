@@ -152,6 +152,7 @@ class TimingsPane(QWidget):
         self.operators.set_entries(self._times.operators if self._times else [])
         self.copies.set_rows(self._times.copies if self._times else [])
         self.tabs.setTabVisible(self.tabs.indexOf(self.copies), bool(self._times and self._times.copies))
+        self.tabs.setMinimumWidth(self.tabs.tabBar().sizeHint().width())  # no title is cut
         self.table.set_rows(self._times.nodes if self._times else [])
         self._show_graph()
 

@@ -15,7 +15,7 @@ from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.widgets.sideways import SidewaysScroll
 from tests.gui.conftest import Opener
-from tests.gui.running_pane import run
+from tests.gui.running_pane import run, set_counts
 from tests.gui.window_panes import SAMPLE
 
 SCREEN = 1024, 700
@@ -57,6 +57,25 @@ def test_the_window_fits_a_small_screen(
     qtbot.waitUntil(fits)
     window.resize(*SCREEN)
     assert window.width() == SCREEN[0]
+
+
+def test_titles_within_the_timings_are_read_in_full(
+    qtbot: QtBot, window: MainWindow, run_pane: RunPane, open_model: Opener
+) -> None:
+    window.resize(*SCREEN)
+    open_model(SAMPLE)
+    set_counts(run_pane, 0, 1)
+    run(qtbot, run_pane)
+    pane = window.docks["timings"].widget()
+    qtbot.waitUntil(pane.tabs.isVisible)
+    tabs = pane.tabs.tabBar()
+    shown = [place for place in range(tabs.count()) if tabs.isTabVisible(place)]
+    assert tabs.tabRect(shown[-1]).right() < tabs.parent().width()
+    for place in shown:
+        assert tabs.tabRect(place).width() > tabs.fontMetrics().horizontalAdvance(tabs.tabText(place)) + 20
+    assert pane.nodes.getAxis("bottom").labelText == "run order"
+    window.resize(1600, 900)
+    qtbot.waitUntil(lambda: "CPU only" in pane.nodes.getAxis("bottom").labelText)
 
 
 def test_what_the_run_pane_has_no_room_for_is_scrolled_to(

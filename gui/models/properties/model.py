@@ -97,7 +97,7 @@ def _graph_lines(graph: Graph) -> Iterator[Line]:
 def _total_lines(model: Model, index: ModelIndex) -> Iterator[Line]:
     yield heading("Totals")
     inner = index.node_count - len(model.graph.nodes)
-    yield pair("nodes", f"{index.node_count:,}" + (f", {inner:,} of them in subgraphs" if inner else ""))
+    yield sentence("nodes", f"{index.node_count:,}" + (f", {inner:,} of them in subgraphs" if inner else ""))
     short, exact = count_text(index.parameters), f"{index.parameters:,}"
     yield sentence("parameters", exact if short == exact else f"{short} ({exact})",
                tip="Elements of floating-point constants and of those stored in 8 bits or less")  # fmt: skip

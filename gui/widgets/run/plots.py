@@ -22,6 +22,7 @@ _MOST_BARS = 1000  # more than that are narrower than a pixel
 _NAMES_WIDTH = 70  # pixels for the names of the two sides, and their times below
 _BARS_WIDTH = 100  # pixels that their bars have at least
 _ROW_HEIGHT = 17  # pixels of an operator's bars
+_EXPLAINED_WIDTH = 240  # pixels from which on a plot of nodes says what its ticks are
 _OPERATOR_WIDTH = 104  # pixels for the names of operators
 _PROVIDER_COLORS = {"CPU": "neutral", "CUDA": "accent", "Accelerate": "good"}
 
@@ -226,6 +227,7 @@ class NodesPlot(Plot):
     def __init__(self) -> None:
         super().__init__("Time per node, in run order")
         self._rows: list[NodeTime] = []
+        self._legend = ""
         self._selected: Node | None = None
         self._bars: dict[str, pyqtgraph.BarGraphItem] = {}  # of one colour each: many colours in one draw slowly
         self.light = pyqtgraph.BarGraphItem(x=[], height=[], width=0.8)
@@ -280,9 +282,20 @@ class NodesPlot(Plot):
         cpu = np.array([max(row.cpu_ms for row in group) for group in groups])
         ends = centres[:, None] + np.array([-0.4, 0.4]) * step
         self.cpu_ticks.setData(ends.reshape(-1), np.repeat(cpu, 2), pen=pyqtgraph.mkPen(theme.color("text"), width=1))
-        self.getAxis("bottom").setLabel("run order, ticks: CPU only" + _legend(by_provider, theme))
+        self._legend = _legend(by_provider, theme)
+        self._name_axis()
         self._set_ranges(max((row.ms for row in slowest), default=0.0), float(cpu.max(initial=0.0)))
         self.select(self._selected)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if getattr(self, "_rows", None):  # Qt resizes the plot while it is being made, too
+            self._name_axis()
+
+    def _name_axis(self) -> None:
+        """Say what the ticks are, where there is room for it."""
+        ticks = ", ticks: CPU only" if self.width() >= _EXPLAINED_WIDTH else ""
+        self.getAxis("bottom").setLabel(f"run order{ticks}{self._legend}")
 
     def _set_ranges(self, highest: float, highest_cpu: float) -> None:
         count = len(self._rows)
