@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 # Before anything imports Qt. A display is used only where the caller asked for one.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # tests import ONNX Runtime by themselves too
 
 # The same examples every time, at whatever speed: a test fails by a change, not by chance. `make fuzz` looks further.
 settings.register_profile("oinfer", derandomize=True, deadline=None, database=None,

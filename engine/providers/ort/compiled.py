@@ -18,7 +18,7 @@ from engine.graph.ir import Model, Tensor
 from engine.kernels.parallel import workers
 from engine.kernels.registry import Value
 from engine.providers.groups import Group, is_constant_node
-from engine.providers.ort.support import ENDING, ERRORS_ONLY, first_line
+from engine.providers.ort.support import ENDING, ERRORS_ONLY, first_line, runtime
 
 
 def compile_group(
@@ -85,8 +85,7 @@ def _level(traced: bool, integers: bool) -> str:
 
 
 def _session(path: Path, execution_provider: str, level: str) -> Any:
-    import onnxruntime
-
+    onnxruntime = runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = workers()  # as many as the CPU's side has
     options.log_severity_level = ERRORS_ONLY

@@ -12,7 +12,7 @@ from engine.export import Written, check_target, export
 from engine.export.writer import DATA_ENDING
 from engine.graph.ir import Graph, Model
 from engine.graph.loader import load
-from engine.providers.ort.support import ENDING, NOTHING, first_line
+from engine.providers.ort.support import ENDING, NOTHING, first_line, runtime
 
 Level = Literal["basic", "extended", "all"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -63,7 +63,7 @@ def _optimise(source: str, target: str, level: Level, weights_apart: bool) -> No
     """Write what ONNX Runtime makes of `source` to `target`, its weights beside it only if so wanted: it leaves out the
     metadata of nodes then."""
     try:
-        import onnxruntime
+        onnxruntime = runtime()
     except ImportError as error:
         raise ExportError("ONNX Runtime is not installed: pip install 'oinfer[ort]'") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -26,12 +27,27 @@ _NUMPY_LACKS = frozenset({
 """Element types that cannot be handed over as NumPy arrays."""
 
 
+def runtime() -> Any:
+    """The module `onnxruntime`, which is to be imported by this function alone.
+
+    Since 1.29 it sends names, hashes and properties of the models it runs to Microsoft unless it is told not to before
+    it is imported.
+
+    Raises
+    ------
+    ImportError: it is not installed.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()  # on Windows it does not look at the environment
+    return onnxruntime
+
+
 @cache
 def execution_providers() -> list[str]:
     """ONNX Runtime's own execution providers on this machine, in short: ``["CPU", "CoreML"]``; imports it."""
-    import onnxruntime
-
-    names = onnxruntime.get_available_providers()
+    names = runtime().get_available_providers()
     return sorted((n.removesuffix(ENDING) for n in names if n not in _NOT_LOCAL), key=lambda n: (n != "CPU", n))
 
 
@@ -73,6 +89,7 @@ def _has_kernel(
 
 @cache
 def _kernels() -> dict[tuple[str, str], list[Any]]:
+    runtime()
     from onnxruntime.capi.onnxruntime_pybind11_state import get_all_opkernel_def
 
     found: dict[tuple[str, str], list[Any]] = {}
