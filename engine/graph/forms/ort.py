@@ -76,7 +76,7 @@ class _Reading:
         model.graph.name = "main_graph"
         model.graph.doc_string = _utf8(table.text(8))
         version = _utf8(self._session.text(0))
-        message = f"the file is in ONNX Runtime's own format, version {version}: it holds the graph as that ran it"
+        message = f"an .ort file, version {version}: it holds the graph as ONNX Runtime ran it"
         return model, self._payloads, Diagnostic("ort-format", Severity.INFO, message)
 
     def _fill_graph(self, graph: GraphProto, table: Table) -> None:
