@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
 from engine.errors import RunCancelled
 from gui.right_of_way import stand_back
 
-REPORTS_PER_SECOND = 10  # each has the panes that show it arranged anew
+REPORTS_PER_SECOND = 10  # as fast as people read; each is painted in the status bar and the panes
 
 
 class Cancelled(Exception):

@@ -95,6 +95,7 @@ class LineDelegate(QStyledItemDelegate):
         self._texts.set_theme(theme)
 
     def fit_labels(self, lines: list[Line]) -> None:
+        """Make room for the labels of some lines, and for the names and numbers of their counts."""
         labels = {line.label for line in lines if line.kind is LineKind.PAIR}
         widest = max((self._texts.width(label, PLAIN) for label in labels), default=0)
         self.label_width = max(64, min(widest, _MAX_LABEL)) + 16
