@@ -71,6 +71,6 @@ class CanvasBookmarks(QObject):
 
     def _groups(self) -> Iterator[Group]:
         """The modules of the graph shown."""
-        grouping = self._view.modules.grouping
-        if grouping is not None and grouping.tree is not None:
-            yield from grouping.tree.root.groups()
+        tree = self._view.modules.tree
+        if tree is not None:
+            yield from tree.root.groups()

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.canvas.drawing import Grouping
-from gui.canvas.groups import Group
+from gui.canvas.groups import Group, GroupTree
 from gui.document import Document
 
 
@@ -45,6 +45,16 @@ class CanvasModules(QObject):
         """How the modules of the graph shown are."""
         return self.of(self._document.graph)
 
+    @property
+    def tree(self) -> GroupTree | None:
+        """The modules of the graph shown; None before it was drawn, and where its nodes tell of none."""
+        return self.grouping.tree if self.grouping is not None else None
+
+    @property
+    def shown(self) -> bool:
+        """Whether modules are boxes; false where there are none."""
+        return self.grouping is not None and self.grouping.tree is not None and self.grouping.shown
+
     # Commands
 
     def set_shown(self, on: bool) -> None:
@@ -53,13 +63,11 @@ class CanvasModules(QObject):
 
     def open_to_level(self, level: int) -> None:
         """Open the modules down to a level: 0 shows the outermost ones closed."""
-        grouping = self.grouping
-        if grouping is not None and grouping.tree is not None:
-            self._change(shown=True, opened=grouping.tree.at_level(level))
+        if self.tree is not None:
+            self._change(shown=True, opened=self.tree.at_level(level))
 
     def open_all(self) -> None:
-        grouping = self.grouping
-        self.open_to_level(grouping.tree.levels if grouping is not None and grouping.tree is not None else 0)
+        self.open_to_level(self.tree.levels if self.tree is not None else 0)
 
     def close_all(self) -> None:
         self.open_to_level(0)
@@ -89,10 +97,8 @@ class CanvasModules(QObject):
 
     def around(self, item: Node | Tensor | Group | None) -> list[Group]:
         """The modules around an item and the item if it is one, outer ones first, where modules are shown."""
-        grouping, group = self.grouping, self._innermost(item)
-        if grouping is None or not grouping.shown or group is None:
-            return []
-        return [*reversed(list(group.ancestors())), group]
+        group = self._innermost(item)
+        return [*reversed(list(group.ancestors())), group] if self.shown and group is not None else []
 
     def _first_reader(self, item: Node | Tensor | Group | None) -> Group | None:
         """The module that is the first to read a tensor, such as a weight."""
@@ -101,7 +107,7 @@ class CanvasModules(QObject):
 
     def _innermost(self, item: Node | Tensor | Group | None) -> Group | None:
         """The module that an item is, or is in; None where it is in none."""
-        tree = self.grouping.tree if self.grouping is not None else None
+        tree = self.tree
         node = item.producer if isinstance(item, Tensor) else item
         group = tree.group_of.get(node) if isinstance(node, Node) and tree is not None else node
         return group if isinstance(group, Group) and group.parent is not None else None

@@ -14,8 +14,7 @@ MENU = "Graph"
 
 
 def _has_modules(window: MainWindow) -> bool:
-    grouping = window.canvas.modules.grouping
-    return grouping is not None and grouping.tree is not None
+    return window.canvas.modules.tree is not None
 
 
 def _has_selection(window: MainWindow) -> bool:
@@ -44,8 +43,8 @@ def _level(level: int) -> Command:
 
 
 GRAPH_COMMANDS = (
-    Command("grouped", MENU, "Show &Modules as Boxes", lambda w: w.canvas.modules.set_shown(not _is_grouped(w)),
-            ["Ctrl+G"], _has_modules, checked=lambda w: _is_grouped(w)),
+    Command("grouped", MENU, "Show &Modules as Boxes", lambda w: w.canvas.modules.set_shown(not w.canvas.modules.shown),
+            ["Ctrl+G"], _has_modules, checked=lambda w: w.canvas.modules.shown),
     Command("expand_all", MENU, "&Open All Modules", lambda w: w.canvas.modules.open_all(), ["Ctrl+Shift+G"],
             _has_modules),
     Command("collapse_all", MENU, "&Close All Modules", lambda w: w.canvas.modules.close_all(), ["Ctrl+Alt+G"],
@@ -85,11 +84,6 @@ GRAPH_COMMANDS = (
     Command("previous_bookmark", MENU, "Previous Bookmark", lambda w: w.document.bookmarks.go(-1), ["Shift+F2"],
             has_model),
 )  # fmt: skip
-
-
-def _is_grouped(window: MainWindow) -> bool:
-    grouping = window.canvas.modules.grouping
-    return grouping is not None and grouping.tree is not None and grouping.shown
 
 
 EXPORT_COMMANDS = (
