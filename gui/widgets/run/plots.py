@@ -225,8 +225,8 @@ class NodesPlot(Plot):
     picked = Signal(object)
 
     def __init__(self) -> None:
+        self._rows: list[NodeTime] = []  # before all else: Qt resizes the plot while it is being made
         super().__init__("Time per node, in run order")
-        self._rows: list[NodeTime] = []
         self._legend = ""
         self._selected: Node | None = None
         self._bars: dict[str, pyqtgraph.BarGraphItem] = {}  # of one colour each: many colours in one draw slowly
@@ -289,7 +289,7 @@ class NodesPlot(Plot):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if getattr(self, "_rows", None):  # Qt resizes the plot while it is being made, too
+        if self._rows:
             self._name_axis()
 
     def _name_axis(self) -> None:
