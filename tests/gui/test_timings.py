@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.panes.timings import TimingsPane
+from gui.widgets.run.plots import NodesPlot
 from tests.gui.conftest import NewWindow, Opener
 from tests.gui.planted import plant
 from tests.gui.running_pane import SAMPLE, run, run_state, set_counts
@@ -111,3 +112,19 @@ class TestTimings:
         assert figures["plan"]["dims"] == {"N": 1}
         assert figures["comparison"]["agree"] is True
         assert QImage(str(tmp_path / "r.png")).width() == run_pane.width()
+
+
+def test_what_an_axis_is_of_stands_in_its_middle(qtbot: QtBot, window: MainWindow) -> None:
+    """In a plot that gets room for more words, too."""
+    run_state(qtbot, window)
+    plot = NodesPlot()
+    qtbot.addWidget(plot)
+    plot.resize(200, 200)
+    plot.show()
+    plot.set_rows(window.document.run.times.nodes)
+    axis = plot.getAxis("bottom")
+    from_middle = lambda: axis.label.x() + axis.label.boundingRect().width() / 2 - axis.size().width() / 2  # noqa: E731
+    qtbot.waitUntil(lambda: abs(from_middle()) < 2)
+    plot.resize(400, 200)
+    assert axis.labelText.startswith("run order, ticks: CPU only")
+    assert abs(from_middle()) < 2

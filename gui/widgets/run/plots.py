@@ -295,7 +295,9 @@ class NodesPlot(Plot):
     def _name_axis(self) -> None:
         """Say what the ticks are, where there is room for it."""
         ticks = ", ticks: CPU only" if self.width() >= _EXPLAINED_WIDTH else ""
-        self.getAxis("bottom").setLabel(f"run order{ticks}{self._legend}")
+        axis = self.getAxis("bottom")
+        axis.setLabel(f"run order{ticks}{self._legend}")
+        axis.resizeEvent()  # pyqtgraph puts a label in the middle only then
 
     def _set_ranges(self, highest: float, highest_cpu: float) -> None:
         count = len(self._rows)
