@@ -9,7 +9,9 @@ from pathlib import Path
 from engine.diagnostics import CATALOGUE, GROUP_LIMIT, Diagnostic, Severity, grouped, in_function
 
 ROOT = Path(__file__).resolve().parents[3]
-MAKERS = {"Diagnostic", "DataError", "report", "report_once", "_report_clash", "warn", "add", "_add", "_form"}
+MAKERS = {
+    "Diagnostic", "DataError", "report", "report_once", "_report", "_report_clash", "warn", "add", "_add", "_form",
+}  # fmt: skip
 
 
 def test_codes_that_the_source_makes_are_those_of_the_catalogue() -> None:
