@@ -5,6 +5,7 @@ Panes read the document and listen to its signals; they never talk to each other
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -33,6 +34,8 @@ from gui.settings import Settings
 from gui.text import one_line
 
 Item: TypeAlias = "Node | Tensor | None"
+
+SHOWN_WITHIN = 0.5  # seconds that reading waits at most until a sketch is seen
 
 
 class Document(QObject):
@@ -66,7 +69,7 @@ class Document(QObject):
     find_requested = Signal(str)
     busy_changed = Signal(str, int, int)
     failed = Signal(str, str)
-    _sketch_made = Signal(object, object)
+    _sketch_made = Signal(object, object, object)
 
     def __init__(self, parent: QObject | None = None, settings: Settings | None = None) -> None:
         super().__init__(parent)
@@ -137,13 +140,16 @@ class Document(QObject):
         """Make the sketch and hand it to the GUI thread; in the thread that opens the file."""
         sketch = self.sketcher(file, task) if self.sketcher is not None else None
         if sketch is not None:
-            self._sketch_made.emit(task, sketch)
+            shown = threading.Event()
+            self._sketch_made.emit(task, sketch, shown)
+            shown.wait(SHOWN_WITHIN)  # reading on would take the interpreter from the GUI thread
 
-    @Slot(object, object)
-    def _show_sketch(self, task: Task, sketch: object) -> None:
+    @Slot(object, object, object)
+    def _show_sketch(self, task: Task, sketch: object, shown: threading.Event) -> None:
         if self._loading is not None and self._loading.task is task and self._loading.running:
             self.is_sketched = True
             self.sketched.emit(sketch)
+        shown.set()
 
     def _end_sketch(self) -> None:
         """What was sketched did not become a model."""
