@@ -54,6 +54,10 @@ class Sampler:
         signal.signal(signal.SIGPROF, self._look)
         signal.setitimer(signal.ITIMER_PROF, 0.002, 0.002)
 
+    def stop(self) -> None:
+        """Look no more: a signal that comes when Python has ended kills the process."""
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
     def _look(self, _signal: int, frame: FrameType | None) -> None:
         self._seen.append((time.thread_time(), tuple(_places(frame))))
 
@@ -217,6 +221,8 @@ def measure(name: str, stacks: bool, only: str) -> dict[str, float]:
             window.close()
             app.windows.wait()
             QCoreApplication.processEvents()
+            if sampler is not None:
+                sampler.stop()
     return script.pauses
 
 
