@@ -13,6 +13,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 import engine.opening
+import gui.document
 import gui.jobs
 from engine.graph.ir import Model
 from engine.shapes.infer import infer_shapes
@@ -122,6 +123,25 @@ def test_the_model_takes_over_where_it_was_looked_at_and_what_was_picked(
     assert (group.name, len(group.all_nodes())) == (box.item.name, 10)
     assert canvas.node_rect(group) == place
     assert canvas.view.scale == pytest.approx(0.7)
+
+
+def test_reading_goes_on_once_it_is_seen(
+    qtbot: QtBot, window: MainWindow, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading on would take the interpreter from the window, which is to paint first."""
+    monkeypatch.setattr(gui.document, "SHOWN_WITHIN", 60.0)
+    went_on, early = threading.Event(), []
+
+    def infer(model: Model, go_on: Callable[[], object]) -> None:
+        went_on.set()
+        infer_shapes(model, go_on=go_on)
+
+    monkeypatch.setattr(engine.opening, "infer_shapes", infer)
+    window.document.sketched.connect(lambda _sketch: early.append(went_on.wait(1.0)))
+    window.document.open(large)
+    qtbot.waitUntil(lambda: window.document.model is not None and not window.document.busy, timeout=60_000)
+    assert early == [False]
+    assert went_on.is_set()
 
 
 def test_a_double_click_on_the_sketch_opens_nothing(qtbot: QtBot, window: MainWindow, gate: Gate, large: Path) -> None:
