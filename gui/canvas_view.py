@@ -1,7 +1,4 @@
-"""The centre of the window: the graph canvas with the way to what it shows above it, tied to the document.
-
-Scenes and layouts are made in a job and kept, so that going back to a graph costs nothing.
-"""
+"""The centre of the window: the graph canvas with the way to what it shows above it, tied to the document."""
 
 from __future__ import annotations
 
@@ -14,25 +11,22 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from engine.graph.reader import ModelFile
-from engine.words import counted
 from gui.canvas.canvas import ZOOM_STEP, GraphCanvas
-from gui.canvas.drawing import Drawing, draw, let_go
+from gui.canvas.drawing import Drawing
 from gui.canvas.groups import Group
 from gui.canvas.layout.types import Ints
-from gui.canvas.layout_process import LayoutCancelled, warm
+from gui.canvas.layout_process import warm
 from gui.canvas.scene import stored_options
-from gui.canvas.text import TextMeasure
 from gui.canvas_bar import CanvasBar, way_to
+from gui.canvas_drawings import CanvasDrawings
 from gui.canvas_modules import CanvasModules
 from gui.color_modes import color_title, color_values, shown_copies
 from gui.document import Document, Item
-from gui.errors import explain
-from gui.jobs import Cancelled, Job, LatestJob, Task
+from gui.jobs import LatestJob, Task
 from gui.placement_menu import add_placement
 from gui.sketch import SketchedCanvas, sketch_of
 from gui.theme import Theme, on_theme
 
-MAX_KEPT = 24  # drawings of one model
 FEW_FOUND = 1_000  # matches whose boxes are looked up at once; 100,000 take a tenth of a second
 
 
@@ -51,16 +45,14 @@ class CanvasView(QWidget):
         super().__init__(objectName="centre")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._document = document
-        self._measure = TextMeasure()
-        self._job: Job | None = None
         self._color_mode = "category"
-        self._drawings: dict[object, Drawing] = {}
         self._found: list[Node | Tensor] = []
         self._marking = LatestJob()
         self._hold: object = None  # what stays in its place when the next drawing comes
         self._group: Group | None = None  # selected on the canvas; the document knows nodes and tensors only
         self.options = stored_options(document.settings.view_options)
         self.modules = CanvasModules(document)
+        self._drawings = CanvasDrawings(document, self.modules)
         self.opens_flat = False  # whether large graphs open with every node by itself
         self.canvas = GraphCanvas()
         self.canvas.set_netron(self.options.netron)
@@ -91,6 +83,8 @@ class CanvasView(QWidget):
         canvas.group_clicked.connect(self._select_group)
         canvas.toggled.connect(self.modules.toggle)
         self.modules.changed.connect(self._redraw)
+        self._drawings.made.connect(self._show_made)
+        self._drawings.ended.connect(self._laid_out)
         canvas.said.connect(self.say)
         canvas.menu_opening.connect(self._extend_menu)
         canvas.background_clicked.connect(self._clear_selection)
@@ -195,12 +189,11 @@ class CanvasView(QWidget):
     @property
     def drawing(self) -> Drawing | None:
         """What is on the canvas."""
-        scene = self.canvas.scene
-        return next((d for d in self._drawings.values() if d.scene is scene), None) if scene else None
+        return self._drawings.of_scene(self.canvas.scene)
 
     def forget_drawings(self) -> None:
         """Have whatever is shown next drawn anew."""
-        self._drawings.clear()
+        self._drawings.forget()
 
     # Following the document
 
@@ -208,13 +201,10 @@ class CanvasView(QWidget):
     def _model_changed(self) -> None:
         self._found = []
         self._group = None
-        old = list(self._drawings.values())
-        self._drawings.clear()
-        self._document.jobs.start(lambda task: let_go(old, task.cancelled))
 
     def _make_sketch(self, file: ModelFile, task: Task) -> Drawing | None:
         """In the thread that opens the file."""
-        return None if self.opens_flat else sketch_of(file, self.options, self._measure, task)
+        return None if self.opens_flat else sketch_of(file, self.options, self._drawings.measure, task)
 
     @Slot(object)
     def _show_sketch(self, drawing: Drawing | None) -> None:
@@ -237,7 +227,7 @@ class CanvasView(QWidget):
     def _show_graph(self, graph: Graph | None, again: bool = False) -> None:
         self._keep_view()
         self._show_places()
-        drawing = self._drawings.get(self._key(graph)) if graph is not None else None
+        drawing = self._drawings.find(graph, self.options)
         if drawing is not None:
             self._show(drawing)
             return
@@ -247,50 +237,20 @@ class CanvasView(QWidget):
         # After all panes have shown the graph: the job would take the interpreter from them.
         QTimer.singleShot(0, self, self._lay_out)
 
-    def _key(self, graph: Graph | None) -> object:
-        grouping = self.modules.of(graph)
-        return graph, self.options, grouping.key if grouping is not None else None
-
     @Slot()
     def _lay_out(self) -> None:
         """Make the drawing of the document's graph in a job."""
-        if self._job:
-            self._job.cancel()
-        graph = self._document.graph
-        if graph is None:
-            return
-        self.bar.show_state("Laying out…")
-        grouping, options, measure = self.modules.of(graph), self.options, self._measure
+        if self._document.graph is not None:
+            self.bar.show_state("Laying out…")
+            self._drawings.make(self._document.graph, self.options, self.opens_flat)
 
-        def work(task: Task) -> Drawing:
-            try:
-                return draw(graph, grouping, options, measure, task.cancelled, self.opens_flat)
-            except LayoutCancelled as error:
-                raise Cancelled from error
-
-        text = f"Laying out {counted(len(graph.nodes), 'node')}"
-        self._job = self._document.start(text, work, self._arrived, self._failed)
-        self._job.finished.connect(self._laid_out)
-
-    def _arrived(self, drawing: Drawing) -> None:
-        document, graph = self._document, drawing.scene.graph
-        self.modules.settle(graph, drawing.grouping)
-        self._drawings[self._key(graph)] = drawing
-        while len(self._drawings) > MAX_KEPT:
-            del self._drawings[next(iter(self._drawings))]
-        if document.model is not None:
-            document.model.timings_ms["layout"] = drawing.seconds * 1e3
-        if graph is document.graph:
+    @Slot(object)
+    def _show_made(self, drawing: Drawing) -> None:
+        if drawing.scene.graph is self._document.graph:
             self._show(drawing)
-
-    def _failed(self, error: Exception) -> None:
-        self._document.failed.emit("Could not lay out the graph", explain(error))
 
     @Slot()
     def _laid_out(self) -> None:
-        if self.sender() is not self._job:
-            return
-        self._job = None
         is_shown = self.canvas.scene is not None
         if not is_shown and not self._document.is_sketched:
             self.stack.uncover()

@@ -175,8 +175,8 @@ def _tables(window: MainWindow) -> Iterator[Action]:
 def _run(window: MainWindow) -> Iterator[Action]:
     pane = window.docks["run"].widget()
     assert isinstance(pane, RunPane)
-    pane.warmup.setValue(0)
-    pane.repeat.setValue(1)
+    pane.setup.warmup.setValue(0)
+    pane.setup.repeat.setValue(1)
     yield "run", window.document.run_requested.emit
     for name in ("timings", "compare", "shapes", "order"):
         yield f"raise {name} after a run", window.docks[name].raise_

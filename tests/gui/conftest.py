@@ -100,8 +100,8 @@ def run_pane(window: MainWindow) -> RunPane:
     """The Run pane, in front, with few runs."""
     pane = window.docks["run"].widget()
     window.docks["run"].raise_()
-    pane.warmup.setValue(1)
-    pane.repeat.setValue(3)
+    pane.setup.warmup.setValue(1)
+    pane.setup.repeat.setValue(3)
     return pane
 
 

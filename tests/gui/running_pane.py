@@ -19,8 +19,8 @@ SAMPLE = resources.path(resources.SAMPLE_MODEL)
 
 
 def set_counts(pane: RunPane, warmup: int, repeat: int) -> None:
-    pane.warmup.setValue(warmup)
-    pane.repeat.setValue(repeat)
+    pane.setup.warmup.setValue(warmup)
+    pane.setup.repeat.setValue(repeat)
 
 
 def run(qtbot: QtBot, pane: RunPane) -> None:

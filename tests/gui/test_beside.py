@@ -43,7 +43,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], P
 
 def run(qtbot: QtBot, window: MainWindow) -> None:
     pane = window.docks["run"].widget()
-    pane.per_node.setChecked(True)
+    pane.setup.per_node.setChecked(True)
     with qtbot.waitSignal(window.document.run_changed):
         window.document.run_requested.emit()
     qtbot.waitUntil(lambda: not window.document.busy)

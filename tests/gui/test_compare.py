@@ -60,8 +60,8 @@ def pane(planted: str, window: MainWindow) -> ComparePane:
 def run(qtbot: QtBot, window: MainWindow, pane: ComparePane) -> None:
     """Run, and wait until every tensor is judged."""
     run_pane: RunPane = window.docks["run"].widget()
-    run_pane.warmup.setValue(0)
-    run_pane.repeat.setValue(1)
+    run_pane.setup.warmup.setValue(0)
+    run_pane.setup.repeat.setValue(1)
     with qtbot.waitSignal(pane.judged):
         window.document.run_requested.emit()
     window.docks["compare"].raise_()

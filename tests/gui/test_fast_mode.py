@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 def choose(qtbot: QtBot, pane: RunPane, text: str) -> None:
     """Click a mode."""
-    (button,) = [button for button in pane.mode.findChildren(QPushButton) if button.text() == text]
+    (button,) = [button for button in pane.setup.mode.findChildren(QPushButton) if button.text() == text]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
@@ -64,9 +64,9 @@ def test_the_mode_is_remembered_and_forgotten(
 ) -> None:
     run_fast(qtbot, run_pane, open_model, path)
     open_model(path)
-    assert run_pane.plan().mode == "fast"
+    assert run_pane.setup.plan().mode == "fast"
     qtbot.mouseClick(run_pane.reset_button, Qt.MouseButton.LeftButton)
-    assert run_pane.plan().mode == "faithful"
+    assert run_pane.setup.plan().mode == "faithful"
 
 
 def test_a_node_made_of_several_stands_for_them(

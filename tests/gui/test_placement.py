@@ -54,7 +54,7 @@ class TestPlacement:
         assert {placed[n] for n in graph.order if n.op_type == "Conv" and n is not conv} == {"Planted"}
         pane.placement.fill()
         action(pane.placement.menu(), "Forget All").trigger()
-        assert pane.plan().overrides == {}
+        assert pane.setup.plan().overrides == {}
         window.close()
 
 
@@ -74,7 +74,7 @@ class TestPlacement:
                                                          canvas.mapToGlobal(spot)))  # fmt: skip
         action(action(opened(QMenu), title).menu(), "CPU").trigger()
         opened(QMenu).close()
-        assert run_pane.plan().overrides == {f"node:{conv.qualified_name}": "CPU"}
+        assert run_pane.setup.plan().overrides == {f"node:{conv.qualified_name}": "CPU"}
         document.finder.search("op:Conv")
         qtbot.waitUntil(lambda: len(document.finder.items) > 1)
         tables = {"order": window.docks["order"].widget(), "find": window.docks["find"].widget(),

@@ -168,7 +168,7 @@ def test_the_memory_is_estimated_before_the_run(
     qtbot.waitUntil(lambda: run_pane.status.text().startswith("needs about"))
     expected = 2 * 40 * 700 * 700 * 4 / 2**20
     assert f"needs about {expected:.3g} MiB of" in run_pane.status.text()
-    run_pane.per_node.setChecked(False)
+    run_pane.setup.per_node.setChecked(False)
     qtbot.waitUntil(lambda: f"about {40 * 700 * 700 * 4 / 2**20:.3g} MiB" in run_pane.status.text())
 
 
@@ -188,15 +188,15 @@ def test_states_are_fed_back_up_to_a_step(
     qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane, tmp_path: Path
 ) -> None:
     open_model(counter_model(tmp_path / "counter.onnx"))
-    assert not run_pane.feedback.isEnabled()
-    (box,) = run_pane.inputs.findChildren(SpecField)
+    assert not run_pane.setup.feedback.isEnabled()
+    (box,) = run_pane.setup.inputs.findChildren(SpecField)
     box.setText("zeros")
-    run_pane.steps.setValue(5)
-    assert run_pane.feedback.isEnabled()
+    run_pane.setup.steps.setValue(5)
+    assert run_pane.setup.feedback.isEnabled()
     run(qtbot, run_pane)
     assert window.document.run.feeds["past_state"].tolist() == [4.0]
     assert window.document.run.result.outputs["present_state"].tolist() == [5.0]
-    run_pane.feedback.setText("nothing=here")
+    run_pane.setup.feedback.setText("nothing=here")
     with qtbot.waitSignal(run_pane.failed) as failure:
         qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
     assert "no input 'here'" in failure.args[0]
@@ -213,7 +213,7 @@ def test_a_failing_node_leaves_what_came_before_it(
     )  # fmt: skip
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
     open_model(tmp_path / "m.onnx")
-    for box in run_pane.inputs.findChildren(SpecField):
+    for box in run_pane.setup.inputs.findChildren(SpecField):
         box.setText("5")
     with qtbot.waitSignal(run_pane.failed) as failure:
         qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)

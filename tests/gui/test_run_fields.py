@@ -30,8 +30,8 @@ class TestFields:
         self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
     ) -> None:
         open_model(SAMPLE)
-        (field,) = run_pane.dims.findChildren(QLineEdit)
-        assert run_pane.plan().dims == {field.accessibleName(): 1}
+        (field,) = run_pane.setup.dims.findChildren(QLineEdit)
+        assert run_pane.setup.plan().dims == {field.accessibleName(): 1}
         field.setFocus()
         field.selectAll()
         qtbot.keyClicks(field, "3")
@@ -43,7 +43,7 @@ class TestFields:
         self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
     ) -> None:
         open_model(SAMPLE)
-        (field,) = run_pane.dims.findChildren(QLineEdit)
+        (field,) = run_pane.setup.dims.findChildren(QLineEdit)
         qtbot.waitUntil(field.isVisible)
         field.setText("many")
         qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
@@ -60,7 +60,7 @@ class TestFields:
         self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, text: str, words: str
     ) -> None:
         open_model(SAMPLE)
-        (box,) = run_pane.inputs.findChildren(SpecField)
+        (box,) = run_pane.setup.inputs.findChildren(SpecField)
         box.setText(text)
         with qtbot.waitSignal(run_pane.failed) as failure:
             qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
@@ -72,7 +72,7 @@ class TestFields:
     ) -> None:
         open_model(SAMPLE)
         np.save(tmp_path / "x.npy", np.zeros((1, 2, 3), np.float32))
-        (box,) = run_pane.inputs.findChildren(SpecField)
+        (box,) = run_pane.setup.inputs.findChildren(SpecField)
         box.setText(str(tmp_path / "x.npy"))
         with qtbot.waitSignal(run_pane.failed) as failure:
             qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
@@ -82,36 +82,37 @@ class TestFields:
         self, qtbot: QtBot, window: MainWindow, open_model: Opener, run_pane: RunPane
     ) -> None:
         open_model(SAMPLE)
-        (box,) = run_pane.inputs.findChildren(SpecField)
+        (box,) = run_pane.setup.inputs.findChildren(SpecField)
         box.setText("ones")
-        run_pane.seed.setValue(7)
+        run_pane.setup.seed.setValue(7)
         run(qtbot, run_pane)
         open_model(resources.path(resources.CONTROL_FLOW_MODEL))
-        assert run_pane.seed.value() == 0
+        assert run_pane.setup.seed.value() == 0
         open_model(SAMPLE)
-        assert run_pane.seed.value() == 7
-        assert list(run_pane.plan().specs.values()) == ["ones"]
+        assert run_pane.setup.seed.value() == 7
+        assert list(run_pane.setup.plan().specs.values()) == ["ones"]
         qtbot.mouseClick(run_pane.reset_button, Qt.MouseButton.LeftButton)
-        assert run_pane.plan() == default_plan(Needs.of(window.document.model))
+        assert run_pane.setup.plan() == default_plan(Needs.of(window.document.model))
 
 
 class TestProviders:
     def test_each_says_why_it_is_not_available(self, run_pane: RunPane) -> None:
-        providers = run_pane.providers
+        providers = run_pane.setup.providers
         tips = {providers.item(i).text(): providers.item(i).toolTip() for i in range(providers.count())}
         for provider in all_providers():
             assert provider.available().reason.split(":")[0].split("'")[0] in tips[provider.name]
 
     def test_the_order_changes_by_keyboard(self, qtbot: QtBot, window: MainWindow, run_pane: RunPane) -> None:
-        before = run_pane.providers.order()
-        run_pane.providers.setCurrentRow(len(before) - 1)
-        qtbot.keyClick(run_pane.providers, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-        assert run_pane.providers.order() == [*before[:-2], before[-1], before[-2]]
+        before = run_pane.setup.providers.order()
+        run_pane.setup.providers.setCurrentRow(len(before) - 1)
+        qtbot.keyClick(run_pane.setup.providers, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+        assert run_pane.setup.providers.order() == [*before[:-2], before[-1], before[-2]]
 
     def test_cpu_stays_checked(self, run_pane: RunPane) -> None:
-        run_pane.providers.set_plan(["CPU"], [])
-        assert "CPU" in run_pane.providers.enabled()
-        item = next(run_pane.providers.item(i) for i in range(3) if run_pane.providers.item(i).text() == "CPU")
+        run_pane.setup.providers.set_plan(["CPU"], [])
+        assert "CPU" in run_pane.setup.providers.enabled()
+        fields = run_pane.setup.providers
+        item = next(fields.item(i) for i in range(3) if fields.item(i).text() == "CPU")
         assert not item.flags() & Qt.ItemFlag.ItemIsUserCheckable
 
 
@@ -136,31 +137,31 @@ class TestErrorsAtTheField:
         self, qtbot: QtBot, open_model: Opener, run_pane: RunPane, tmp_path: Path
     ) -> None:
         open_model(SAMPLE)
-        (box,) = run_pane.inputs.findChildren(SpecField)
+        (box,) = run_pane.setup.inputs.findChildren(SpecField)
         name = run_pane.document.model.graph.feeds[0].name
         box.setText("nonsense")
-        assert "says no way" in run_pane.inputs.error(name)
+        assert "says no way" in run_pane.setup.inputs.error(name)
         assert box.property("invalid") == "true"
         box.setText(str(tmp_path / "gone.npy"))
-        assert "does not exist" in run_pane.inputs.error(name)
+        assert "does not exist" in run_pane.setup.inputs.error(name)
         box.setText("arange:0:0.5")
-        assert run_pane.inputs.error(name) == ""
+        assert run_pane.setup.inputs.error(name) == ""
         run(qtbot, run_pane)
         feed = run_pane.document.run.feeds[name]
         np.testing.assert_array_equal(feed.reshape(-1)[:4], [0, 0.5, 1, 1.5])
 
     def test_an_empty_dim_has_its_default(self, qtbot: QtBot, open_model: Opener, run_pane: RunPane) -> None:
         open_model(SAMPLE)
-        (field,) = run_pane.dims.findChildren(QLineEdit)
+        (field,) = run_pane.setup.dims.findChildren(QLineEdit)
         assert (field.text(), field.placeholderText(), run_pane.document.dims) == ("", "1", {})
         qtbot.keyClicks(field, "3")
-        assert (run_pane.plan().dims, run_pane.document.dims) == ({"N": 3}, {"N": 3})
+        assert (run_pane.setup.plan().dims, run_pane.document.dims) == ({"N": 3}, {"N": 3})
         field.clear()
-        assert (run_pane.plan().dims, run_pane.document.dims) == ({"N": 1}, {})
+        assert (run_pane.setup.plan().dims, run_pane.document.dims) == ({"N": 1}, {})
 
     def test_a_wrong_dim_is_marked(self, qtbot: QtBot, open_model: Opener, run_pane: RunPane) -> None:
         open_model(SAMPLE)
-        (field,) = run_pane.dims.findChildren(QLineEdit)
+        (field,) = run_pane.setup.dims.findChildren(QLineEdit)
         field.setText("-3")
         assert field.property("invalid") == "true"
         field.setText("2")
@@ -178,7 +179,7 @@ def test_a_dim_that_must_equal_another_follows_it(
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
     def field(name: str) -> QLineEdit:
-        return next(f for f in run_pane.dims.findChildren(QLineEdit) if f.accessibleName() == name)
+        return next(f for f in run_pane.setup.dims.findChildren(QLineEdit) if f.accessibleName() == name)
 
     open_model(path)
     qtbot.keyClicks(field("seq"), "4")
@@ -202,7 +203,7 @@ def test_every_field_is_seen_whole_at_the_first_size_of_the_window(
     path = tmp_path / "fields.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     open_model(path)
-    for form, kind in ((run_pane.dims, QLineEdit), (run_pane.inputs, SpecField)):
+    for form, kind in ((run_pane.setup.dims, QLineEdit), (run_pane.setup.inputs, SpecField)):
         fields = form.findChildren(kind)
         assert len(fields) == 4
         room = form.viewport().width()
@@ -212,11 +213,11 @@ def test_every_field_is_seen_whole_at_the_first_size_of_the_window(
 
 def test_a_dim_beyond_an_int64_is_no_size(window: MainWindow, open_model: Opener, run_pane: RunPane) -> None:
     open_model(SAMPLE)
-    field = run_pane.dims._fields["N"]
+    field = run_pane.setup.dims._fields["N"]
     field.setText("9" * 5000)
-    assert run_pane.dims.invalid() == "N"
+    assert run_pane.setup.dims.invalid() == "N"
     field.setText("2")
-    assert run_pane.dims.dims() == {"N": 2}
+    assert run_pane.setup.dims.dims() == {"N": 2}
 
 
 def test_a_model_with_thousands_of_inputs_shows_some_and_keeps_the_rest(
@@ -231,9 +232,9 @@ def test_a_model_with_thousands_of_inputs_shows_some_and_keeps_the_rest(
     path = tmp_path / "wide.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     open_model(path)
-    assert 0 < len(run_pane.inputs.findChildren(SpecField)) <= 100
-    assert 0 < len(run_pane.dims.findChildren(QLineEdit)) <= 100
-    plan = run_pane.plan()
+    assert 0 < len(run_pane.setup.inputs.findChildren(SpecField)) <= 100
+    assert 0 < len(run_pane.setup.dims.findChildren(QLineEdit)) <= 100
+    plan = run_pane.setup.plan()
     assert len(plan.dims) == len(plan.specs) == count
     set_counts(run_pane, 0, 1)
     run(qtbot, run_pane)

@@ -112,7 +112,7 @@ def test_a_size_typed_in_the_window_is_drawn_at_once_and_taken_back(
     window.docks["run"].raise_()
     canvas.settle()
     symbols, drawing = canvas.grab().toImage(), window.canvas.drawing
-    (field,) = run.dims.findChildren(QLineEdit)
+    (field,) = run.setup.dims.findChildren(QLineEdit)
     qtbot.keyClicks(field, "4")
     assert canvas.grab().toImage() != symbols
     assert window.canvas.drawing is drawing, "no new layout"
