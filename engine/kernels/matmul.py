@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ def product(xp: Any, a: Any, b: Any, out: Any = None, finish: Finish = PLAIN) ->
     """``a @ b``, finished, into `out` where given; on the host the work is shared among threads."""
     check_inner(a, b)
     if a.ndim > 2 and b.ndim == 2 and out is None and a.flags.c_contiguous and finish is PLAIN:
-        return product(xp, a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
+        rows = prod(a.shape[:-1])  # not -1: of rows without elements NumPy can't tell how many
+        return product(xp, a.reshape(rows, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
     if xp is not np or a.ndim < 2 or b.ndim < 2 or a.dtype.kind != "f" or a.dtype != b.dtype:
         y = xp.matmul(a, b) if out is None else xp.matmul(a, b, out=out)
         finish.apply(y)

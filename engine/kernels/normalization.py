@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.dtypes import from_code
 from engine.errors import UnsupportedError
 from engine.kernels.axes import normalize_axes
 from engine.kernels.elementwise import ROWS, in_rows
@@ -191,11 +192,22 @@ def layer_normalization(
     epsilon: float = 1e-5,
     stash_type: int = 1,
 ) -> Any:
-    """Normalise over `axis` and all after it; also gives mean and 1 / standard deviation (LayerNormalization 17)."""
+    """Normalise over `axis` and all after it; also gives mean and 1 / standard deviation (LayerNormalization 17).
+
+    Those two have the type `stash_type`, but what they are computed in is no narrower than x.
+    """
+    stash = from_code(stash_type)
+    if stash is None:
+        raise UnsupportedError(f"stash_type {stash_type} is no element type")
+    y, *moments = _layer_normalization(ctx.xp, x, scale, bias, axis, epsilon)
+    return y, *(moment.astype(stash.numpy, copy=False) for moment in moments)
+
+
+def _layer_normalization(xp: Any, x: Any, scale: Any, bias: Any, axis: int, epsilon: float) -> tuple[Any, Any, Any]:
     axes = tuple(range(axis % x.ndim, x.ndim))
-    if axes == (x.ndim - 1,) and goes_by_rows(ctx.xp, x, scale, bias):
+    if axes == (x.ndim - 1,) and goes_by_rows(xp, x, scale, bias):
         return standardized_rows(x, scale, bias, epsilon)
-    y, mean, factor = standardized(ctx.xp, wide(x), axes, epsilon)
+    y, mean, factor = standardized(xp, wide(x), axes, epsilon)
     if y.dtype == x.dtype:
         y *= scale
         if bias is not None:

@@ -9,6 +9,8 @@ def remove_dead_code(work: Rewriting) -> None:
     for scope in list(work.graph.walk()):
         kept = set(scope.outputs)
         for node in reversed(scope.order):
+            if node in work.removed:  # with the node whose subgraph this is
+                continue
             if any(t is not None and (t.consumers or t in kept) and not t.is_constant for t in node.outputs):
                 continue
             states_a_value = any(t is not None and t.is_constant for t in node.outputs)

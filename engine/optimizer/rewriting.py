@@ -35,6 +35,7 @@ class Rewriting:
     ----------
     origins: for each node of the copy the user's nodes that it stands for.
     changes: what the passes did, in order.
+    removed: the nodes that the present pass took out, which stand in their graphs' lists until `sweep`.
     """
 
     def __init__(self, graph: Graph, origins: dict[Node, tuple[Node, ...]]) -> None:
@@ -42,22 +43,22 @@ class Rewriting:
         self.origins = origins
         self.changes: list[Change] = []
         self.pass_name = ""
-        self._removed: set[Node] = set()
+        self.removed: set[Node] = set()
 
     def nodes(self) -> Iterator[Node]:
         """Every node, subgraphs included, in run order; those removed meanwhile are left out."""
         for scope in list(self.graph.walk()):
             for node in scope.order:
-                if node not in self._removed:
+                if node not in self.removed:
                     yield node
 
     def sweep(self) -> None:
         """Take the removed nodes out of their graphs' lists: once a pass, since each time walks the whole lists."""
-        if self._removed:
+        if self.removed:
             for scope in self.graph.walk():
-                scope.nodes = [node for node in scope.nodes if node not in self._removed]
-                scope.order = [node for node in scope.order if node not in self._removed]
-        self._removed = set()
+                scope.nodes = [node for node in scope.nodes if node not in self.removed]
+                scope.order = [node for node in scope.order if node not in self.removed]
+        self.removed = set()
 
     def note(self, what: str, *nodes: Node) -> None:
         """Record that the present pass did something to nodes of the copy."""
@@ -72,7 +73,7 @@ class Rewriting:
         for scope in node.subgraphs.values():
             for inner in list(scope.nodes):
                 self.remove(inner)
-        self._removed.add(node)
+        self.removed.add(node)
         self.origins.pop(node, None)
         for tensor in node.outputs:
             if tensor is not None and tensor.producer is node:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ml_dtypes
 import numpy as np
+import onnx
 import pytest
 
 from tests.engine.kernels.oracle import check, run
@@ -90,6 +91,16 @@ def test_layer_normalization_of_halves_takes_its_statistics_in_float32() -> None
     assert mean.dtype == np.float32
     np.testing.assert_allclose(mean, [[101]])
     np.testing.assert_allclose(y[0, :2].astype(np.float32), [1, -1], atol=1e-3)
+
+
+def test_layer_normalization_gives_its_statistics_in_the_stash_type() -> None:
+    """As the specification says; the values are still those of the wider type."""
+    x, ones = rng.standard_normal((2, 8)), np.ones(8)
+    y, mean, factor = run("LayerNormalization", x, ones, outputs=3, opset=17)
+    assert [part.dtype for part in (y, mean, factor)] == [np.float64, np.float32, np.float32]
+    np.testing.assert_allclose(y, (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5), rtol=1e-12)
+    _, mean, _ = run("LayerNormalization", x, ones, outputs=3, opset=17, stash_type=onnx.TensorProto.BFLOAT16)
+    assert mean.dtype == ml_dtypes.bfloat16
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 6])

@@ -79,6 +79,18 @@ def test_what_a_branch_reads_stays() -> None:
     agrees(model, floats(2), exact=True)
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_dead_node_goes_with_all_its_subgraphs(depth: int) -> None:
+    nodes = [make("Neg", ["x"], ["b0"])]
+    for level in range(1, depth + 1):
+        dead = make("Exp", ["x"], [f"dead{level}"])
+        branch = helper.make_graph([*nodes, dead], "g", [], [value(f"b{level - 1}", shape=[2])])
+        nodes = [make("If", ["c"], [f"b{level}"], then_branch=branch, else_branch=branch)]
+    model = graph([*nodes, make("Abs", ["x"], ["y"])], [2], {"c": np.array(True)})
+    assert operators(model) == ["Abs"]
+    agrees(model, floats(2), exact=True)
+
+
 # The user's graph
 
 
