@@ -69,6 +69,9 @@ COMMANDS = (
     Command("full_size", "View", "Full Si&ze", lambda w: w.canvas.full_size(), ["Ctrl+1"], has_picture),
     Command("zoom_in", "View", "Zoom &In", lambda w: w.canvas.zoom_in(), [Key.ZoomIn, "Ctrl+="], has_picture),
     Command("zoom_out", "View", "Zoom &Out", lambda w: w.canvas.zoom_out(), [Key.ZoomOut], has_picture),
+    Command("wheel_moves", "View", "Mouse Wheel &Moves the Graph",
+            lambda w: w.canvas.set_wheel_moves(not w.canvas.wheel_moves), ["Ctrl+M"],
+            checked=lambda w: w.canvas.wheel_moves),
     _color("category", "Category", "Alt+1", separated=True),
     _color("provider", "Provider", "Alt+2"),
     _color("time", "Time", "Alt+3"),
@@ -88,13 +91,15 @@ COMMANDS = (
     Command("quick_open", "Go", "Go to &Anything…", lambda w: w.quick_open(), ["Ctrl+P"], has_model),
     *GRAPH_COMMANDS,
 
-    Command("back", "Go", "&Back", lambda w: w.document.back(), [Key.Back], lambda w: w.document.can_go_back,
-            separated=True),
+    Command("back", "Go", "&Back", lambda w: w.document.back(), [Key.Back, "Backspace"],
+            lambda w: w.document.can_go_back, separated=True),
     Command("forward", "Go", "&Forward", lambda w: w.document.forward(), [Key.Forward],
             lambda w: w.document.can_go_forward),
     Command("outer", "Go", "&Enclosing Graph", lambda w: w.show_outer_graph(), ["Alt+Up"],
             lambda w: w.document.graph is not None and w.document.graph.parent is not None, separated=True),
     Command("main_graph", "Go", "&Main Graph", lambda w: w.show_main_graph(), ["Alt+Home"], has_model),
+    Command("model_properties", "Go", "Model &Properties", lambda w: w.show_model_properties(), ["Ctrl+Return"],
+            has_model),
     *CHANGE_COMMANDS,
 
     Command("run", "Run", "&Run", lambda w: w.document.run_requested.emit(), ["F5"],
@@ -144,7 +149,7 @@ def _sequences(keys: Sequence[QKeySequence.StandardKey | str]) -> list[QKeySeque
     found: list[QKeySequence] = []
     for key in keys:
         found += [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)
-    return found
+    return list(dict.fromkeys(found))  # what is named here may be among the platform's own
 
 
 def shortcuts() -> list[Shortcut]:

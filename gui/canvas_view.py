@@ -57,6 +57,7 @@ class CanvasView(QWidget):
         self.canvas = GraphCanvas()
         self.canvas.set_netron(self.options.netron)
         self.stack = SketchedCanvas(self.canvas)
+        self.set_wheel_moves(document.settings.wheel_moves)
         self.bar = CanvasBar()
         self.breadcrumb = self.bar.breadcrumb
         layout = QVBoxLayout(self)
@@ -158,6 +159,16 @@ class CanvasView(QWidget):
         self._document.settings.view_options = {f.name: getattr(self.options, f.name) for f in fields(self.options)}
         self.canvas.set_netron(self.options.netron)
         self._redraw()
+
+    @property
+    def wheel_moves(self) -> bool:
+        """Whether the wheel moves the picture rather than zooming."""
+        return self.canvas.wheel_moves
+
+    def set_wheel_moves(self, moves: bool) -> None:
+        """Let the wheel move the picture, or zoom; remembered."""
+        self.canvas.wheel_moves = self.stack.sketch.wheel_moves = self._document.settings.wheel_moves = moves
+        self.options_changed.emit()
 
     @Slot()
     def show_left_out(self) -> None:

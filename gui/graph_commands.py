@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from gui.main_window import MainWindow
 
 MENU = "Graph"
+ON_BACKGROUND = ("show_horizontal", "show_weights", "show_names", "export_picture")
+"""What the menu of the canvas itself offers besides, by the commands' names."""
 
 
 def _has_modules(window: MainWindow) -> bool:

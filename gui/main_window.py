@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 import resources
+from engine.graph.ir import Tensor
 from engine.providers import default_providers
 from gui import actions, attachment_commands, change_commands
 from gui.attachment.forms import looks_attached
@@ -30,6 +31,7 @@ from gui.docks import add_docks, arrange, hide_waiting, refresh_titles, set_corn
 from gui.document import Document
 from gui.file_drop import FileDrop
 from gui.file_watch import FileWatch
+from gui.graph_commands import ON_BACKGROUND
 from gui.mouse_history import MouseHistory
 from gui.netron import Netron
 from gui.pane_focus import PaneFocus
@@ -154,6 +156,7 @@ class MainWindow(QMainWindow):
         self.toolbar.theme.clicked.connect(self.toggle_theme)
         self.canvas.view_changed.connect(self._show_zoom)
         self.canvas.options_changed.connect(self.refresh_commands)
+        self.canvas.canvas.menu_opening.connect(self._extend_canvas_menu)
         self._drop = FileDrop(self)
         self._drop.hovering.connect(self.empty.set_drop_active)
         self._drop.dropped.connect(self._take_files)
@@ -280,6 +283,12 @@ class MainWindow(QMainWindow):
         if self.document.model is not None:
             self.document.show_graph(self.document.model.graph)
 
+    def show_model_properties(self) -> None:
+        """Say again what the file states, as with nothing selected."""
+        self.document.select(None)
+        self.docks["properties"].show()
+        self.docks["properties"].raise_()
+
     def copy_name(self) -> None:
         if self.document.selection is not None:
             QGuiApplication.clipboard().setText(self.document.selection.qualified_name)
@@ -296,6 +305,11 @@ class MainWindow(QMainWindow):
     def _find(self, query: str) -> None:
         self.search.edit.setText(query)
         self.list_matches()
+
+    @Slot(object, object)
+    def _extend_canvas_menu(self, menu: QMenu, item: object) -> None:
+        names = ON_BACKGROUND if item is None else ("save_values",) if isinstance(item, Tensor) else ()
+        menu.addActions([self.actions_by_name[name] for name in names])
 
     @Slot()
     def _show_matches(self) -> None:

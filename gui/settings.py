@@ -56,6 +56,15 @@ class Settings:
     def view_options(self, value: dict[str, Any]) -> None:
         self._store.setValue("window/view_options", json.dumps(value))
 
+    @property
+    def wheel_moves(self) -> bool:
+        """Whether the mouse wheel moves the graph, and zooms with Shift or Ctrl alone."""
+        return bool(self._json("window/wheel_moves", False))
+
+    @wheel_moves.setter
+    def wheel_moves(self, value: bool) -> None:
+        self._store.setValue("window/wheel_moves", json.dumps(value))
+
     def columns_of(self, table: str) -> dict[str, bool]:
         """The columns of a table that the user chose to show or to hide, by title."""
         chosen = self._json("window/columns", {}).get(table, {})

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QGuiApplication,
+    QHelpEvent,
+    QInputDevice,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
@@ -12,13 +22,14 @@ from gui.canvas.copies import copies_text
 from gui.canvas.groups import Group
 from gui.canvas.menu import CanvasMenu
 from gui.canvas.related import RelatedPicture
-from gui.canvas.scene import HEADER_HEIGHT, BoxKind
+from gui.canvas.scene import HEADER_HEIGHT, BoxKind, Item
 from gui.canvas.tips import tip_text
 from gui.widgets.focus_line import FocusLine
 
 REACH = 5.0  # px around the pointer within which a line counts as hit
 CLICK = 4.0  # px a press may move and still be a click
 ZOOM_STEP = 1.25
+WHEEL_MOVES = 0.5  # px for an eighth of a degree of the wheel: 60 px a notch
 PANS = {  # shares of the widget's width and height that a key moves the picture by
     Qt.Key.Key_Left: (0.125, 0.0), Qt.Key.Key_Right: (-0.125, 0.0), Qt.Key.Key_Up: (0.0, 0.125),
     Qt.Key.Key_Down: (0.0, -0.125), Qt.Key.Key_PageUp: (0.0, 0.8), Qt.Key.Key_PageDown: (0.0, -0.8),
@@ -56,6 +67,7 @@ class GraphCanvas(RelatedPicture):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.wheel_moves = False  # whether the wheel moves the picture, and zooms with Shift or Ctrl
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Graph")
@@ -190,12 +202,27 @@ class GraphCanvas(RelatedPicture):
         """The menu of what is under the pointer, or of the selection where the keyboard asks for it."""
         if self._scene is None:
             return
-        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
-        box = next(iter(self._scene.locate(self._selected)), -1) if by_key else self._box_at(QPointF(event.pos()))
-        at = self._box_rect(box).center().toPoint() if by_key and box >= 0 else event.pos()
-        if box >= 0 and not by_key:
-            self._emit_clicked(box)
-        self._menu.show_for(self._scene.boxes[box].item if box >= 0 else None, self.mapToGlobal(at))
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            box = next(iter(self._scene.locate(self._selected)), -1)
+            at = self._box_rect(box).center().toPoint() if box >= 0 else event.pos()
+            self._menu.show_for(self._selected if box >= 0 else None, self.mapToGlobal(at))
+            return
+        pos = QPointF(event.pos())
+        item = self._item_at(pos)
+        if isinstance(item, Tensor):
+            self._reader = -1
+            self.tensor_clicked.emit(item)
+        elif item is not None:
+            self._emit_clicked(self._box_at(pos))
+        self._menu.show_for(item, event.globalPos())
+
+    def _item_at(self, pos: QPointF) -> Item | None:
+        """What is under a point: what a box stands for, or the tensor of a row or a line."""
+        box, net = self.hit(pos)
+        if self._scene is None or (box < 0 and not 0 <= net < len(self._scene.nets)):
+            return None
+        item = self._row_item(box, pos) if box >= 0 else self._scene.nets[net].tensor
+        return item if isinstance(item, Tensor) else self._scene.boxes[box].item
 
     def _hover(self, pos: QPointF) -> None:
         box, net = self.hit(pos)
@@ -222,17 +249,23 @@ class GraphCanvas(RelatedPicture):
         return super().event(event)
 
     def _tooltip(self, pos: QPointF) -> str:
-        box, net = self.hit(pos)
-        if self._scene is None or (box < 0 and not 0 <= net < len(self._scene.nets)):
+        item = self._item_at(pos)
+        if item is None:
             return ""
-        item = self._row_item(box, pos) if box >= 0 else self._scene.nets[net].tensor
-        item = item if isinstance(item, Tensor) else self._scene.boxes[box].item
         copies = [f"{e.source} → {e.target}: {copies_text([e])}" for e in self._copies if e.tensor is item]
         return tip_text(item, self._binder, copies)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        turn = event.angleDelta().y() or event.angleDelta().x()
-        self.zoom(1.0015**turn, event.position())
+        """Zoom, or move the picture: with two fingers on a touchpad always, unless Shift or Ctrl is held."""
+        turn = event.angleDelta()
+        by_fingers = (event.phase() != Qt.ScrollPhase.NoScrollPhase
+                      or event.device().type() == QInputDevice.DeviceType.TouchPad)  # fmt: skip
+        zooms = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier)
+        if zooms or not (self.wheel_moves or by_fingers):
+            self.zoom(1.0015 ** (turn.y() or turn.x()), event.position())
+        else:
+            way = event.pixelDelta().toPointF() if event.hasPixelDelta() else turn.toPointF() * WHEEL_MOVES
+            self.pan(way.x(), way.y())
         event.accept()
 
     # Keyboard
@@ -240,7 +273,9 @@ class GraphCanvas(RelatedPicture):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        if not (self._view_key(event.key(), control, shift) or (not control and self._graph_key(event.key(), shift))):
+        if event.matches(QKeySequence.StandardKey.Copy) and isinstance(self._selected, Node | Tensor):
+            QGuiApplication.clipboard().setText(self._selected.qualified_name)
+        elif not (self._view_key(event.key(), control, shift) or (not control and self._graph_key(event.key(), shift))):
             super().keyPressEvent(event)
 
     def _view_key(self, key: int, control: bool, shift: bool) -> bool:
@@ -255,7 +290,7 @@ class GraphCanvas(RelatedPicture):
             self.zoom(1 / ZOOM_STEP)
         elif (key == keys.Key_F and not control) or (key == keys.Key_0 and control):
             self.fit()
-        elif key == keys.Key_1 and control:
+        elif (key == keys.Key_1 and control) or (key == keys.Key_Backspace and shift):
             self.zoom_to(1.0)
         elif key == keys.Key_Escape and self.lit is not None:
             self.light(None)
@@ -294,9 +329,7 @@ class GraphCanvas(RelatedPicture):
         if key in arrows and box >= 0:
             if self._geometry.horizontal:
                 arrows = [keys.Key_Left, keys.Key_Right, keys.Key_Up, keys.Key_Down]
-            way = arrows.index(keys(key))
-            step = (navigation.producer, navigation.consumer)
-            target = step[way](self._scene, box) if way < 2 else navigation.sibling(self._geometry, box, 2 * way - 5)
+            target = self._next_box(box, arrows.index(keys(key)))
         elif key in (*arrows, keys.Key_Home, keys.Key_End):
             target = navigation.first_and_last(self._scene)[key == keys.Key_End]
         else:
@@ -307,3 +340,13 @@ class GraphCanvas(RelatedPicture):
             self._emit_clicked(target)
             self.reveal(item)
         return True
+
+    def _next_box(self, box: int, way: int) -> int:
+        """Against the flow (0), along it (1), before (2) or after (3) in the same layer; from a line, its own ends."""
+        assert self._scene is not None
+        assert self._geometry is not None
+        if way > 1:
+            return navigation.sibling(self._geometry, box, 2 * way - 5)
+        if isinstance(self._selected, Tensor) and self.shows_as(self._selected) is None:
+            return navigation.end_of_line(self._scene, self._selected, downstream=way == 1)
+        return (navigation.producer, navigation.consumer)[way](self._scene, box)

@@ -60,7 +60,7 @@ class CanvasMenu(QMenu):
         if isinstance(item, Node | Tensor):
             self.addSeparator()
             name = item.qualified_name
-            self._add("Copy Name", lambda: QGuiApplication.clipboard().setText(name))
+            self._add("Copy Name\tCtrl+C", lambda: QGuiApplication.clipboard().setText(name))
         self.addSeparator()
         canvas.menu_opening.emit(self, item)
         self.addSeparator()

@@ -37,6 +37,12 @@ def readers(scene: Scene, tensor: Tensor) -> list[int]:
     return boxes or scene.readers.get(id(tensor), [])
 
 
+def end_of_line(scene: Scene, tensor: Tensor, downstream: bool) -> int:
+    """Box that makes a tensor without a box of its own, or the first one that reads it; of a row, the row's own box."""
+    found = readers(scene, tensor) if downstream or tensor.producer is None else scene.locate(tensor)
+    return next(iter(found), -1)
+
+
 def sibling(geometry: Geometry, box: int, direction: int) -> int:
     """Next box in the same layer, to the right or below (1) or to the left or above (-1); -1 without one."""
     if geometry.horizontal:
