@@ -20,7 +20,7 @@ from gui.canvas.scene import stored_options
 from gui.canvas_bar import CanvasBar, way_to
 from gui.canvas_drawings import CanvasDrawings
 from gui.canvas_modules import CanvasModules
-from gui.color_modes import color_title, color_values, shown_copies
+from gui.color_modes import color_by, color_title, color_values, shown_copies
 from gui.document import Document, Item
 from gui.jobs import LatestJob, Task
 from gui.placement_menu import add_placement
@@ -340,7 +340,7 @@ class CanvasView(QWidget):
     @Slot()
     def _recolor(self) -> None:
         mode, document = self._color_mode, self._document
-        self.canvas.set_colors(color_title(mode, document), color_values(mode, document))
+        self.canvas.set_colors(color_by(mode, document), color_values(mode, document), color_title(mode))
         self.canvas.set_copies(shown_copies(mode, document))
 
     @Slot()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.graph.ir import Node
 from engine.session import ProviderEdge
+from gui.canvas.palette import ColorBy
 from gui.text import one_line, provider_name
 
 if TYPE_CHECKING:
@@ -27,11 +28,16 @@ COLOR_MODES = (
 FROM_FILE = "file:"
 
 
-def color_title(mode: str, document: Document) -> str:
-    """What the canvas calls a mode: its word, whether that is planned only, or a title for numbers of a file."""
-    if mode == "provider" and document.forecast.placements:
-        return "planned provider"
-    return f"attachment: {one_line(mode.removeprefix(FROM_FILE), 40)}" if mode.startswith(FROM_FILE) else mode
+def color_by(mode: str, document: Document) -> ColorBy:
+    """What the canvas is coloured by in a mode."""
+    if mode.startswith(FROM_FILE):
+        return ColorBy.NUMBER
+    return ColorBy.PLAN if mode == "provider" and document.forecast.placements else ColorBy(mode)
+
+
+def color_title(mode: str) -> str:
+    """The title for numbers of a file; empty for other modes, which have their own."""
+    return f"attachment: {one_line(mode.removeprefix(FROM_FILE), 40)}" if mode.startswith(FROM_FILE) else ""
 
 
 COPIES_SHOWN = ("provider", "time")

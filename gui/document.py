@@ -28,7 +28,7 @@ from gui.finder import Finder
 from gui.forecast import Forecast
 from gui.history import History, Place
 from gui.index import ModelIndex
-from gui.jobs import Function, Job, JobRunner, Task
+from gui.jobs import Function, Job, JobRunner, Progress, Task
 from gui.running.state import RunState
 from gui.settings import Settings
 from gui.text import one_line
@@ -50,7 +50,7 @@ class Document(QObject):
     Signals: `opening_changed()` (an opening begins or ends), `sketched(object)`, `model_changed()`,
     `graph_changed(Graph | None)`, `selection_changed(Node | Tensor | None)`, `history_changed()`, `problems_changed()`,
     `run_changed()`, `providers_changed()`, `dims_changed()`, `overrides_changed()`, `run_requested()` and
-    `find_requested(query)` (the user wants it), `busy_changed(text, done, total)` (text is empty when idle) and
+    `find_requested(query)` (the user wants it), `busy_changed(Progress)` (empty when idle) and
     `failed(title, message)`.
     """
 
@@ -67,7 +67,7 @@ class Document(QObject):
     overrides_changed = Signal()
     run_requested = Signal()
     find_requested = Signal(str)
-    busy_changed = Signal(str, int, int)
+    busy_changed = Signal(object)
     failed = Signal(str, str)
     _sketch_made = Signal(object, object, object)
 
@@ -265,7 +265,7 @@ class Document(QObject):
         self._foreground.append(job)
         job.progress.connect(self.busy_changed)
         job.finished.connect(self._job_finished)
-        self.busy_changed.emit(text, 0, 0)
+        self.busy_changed.emit(Progress(text))
         return job
 
     def cancel(self) -> None:
@@ -291,7 +291,7 @@ class Document(QObject):
             self._end_sketch()
             self.opening_changed.emit()
         if not self._foreground:
-            self.busy_changed.emit("", 0, 0)
+            self.busy_changed.emit(Progress())
 
 
 def _load(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
@@ -25,12 +26,23 @@ class Cancelled(Exception):
     """Raised by `Task.check` where the job has been cancelled."""
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is: its phase in words, how much is done of a total (0 of 0 where nobody knows), and at what of
+    the model it is, such as a node's name. Empty for no job."""
+
+    text: str = ""
+    done: int = 0
+    total: int = 0
+    place: str = ""
+
+
 class Task:
     """What the function of a job is given: a cancel token and a way to say how far it is. Knows no Qt."""
 
     __slots__ = ("_cancelled", "_due", "_publish")
 
-    def __init__(self, publish: Callable[[str, int, int], None]) -> None:
+    def __init__(self, publish: Callable[[Progress], None]) -> None:
         self._publish = publish
         self._cancelled = threading.Event()
         self._due = 0.0
@@ -63,26 +75,26 @@ class Task:
         if self.cancelled():
             raise Cancelled
 
-    def report(self, text: str, done: int = 0, total: int = 0) -> None:
-        """Say which phase runs and how far it is; reports that come too fast for a screen are dropped."""
+    def report(self, text: str, done: int = 0, total: int = 0, place: str = "") -> None:
+        """Say which phase runs, how far it is and where; reports that come too fast for a screen are dropped."""
         now = time.monotonic()
         if now >= self._due or done == total:
             self._due = now + 1 / REPORTS_PER_SECOND
-            self._publish(text, done, total)
+            self._publish(Progress(text, done, total, place))
 
 
 Function: TypeAlias = Callable[[Task], Any]
 
 
 class Job(QObject):
-    """One function on its way: `progress(text, done, total)` while it runs, `finished()` always, and last.
+    """One function on its way: `progress(Progress)` while it runs, `finished()` always, and last.
 
     Lives in the GUI thread; only `_run` executes on the pool.
     """
 
-    progress = Signal(str, int, int)
+    progress = Signal(object)
     finished = Signal()
-    _reported = Signal(str, int, int)
+    _reported = Signal(object)
     _ended = Signal(object, object)
 
     def __init__(
@@ -124,10 +136,10 @@ class Job(QObject):
             result, error = None, caught
         self._ended.emit(result, error)
 
-    @Slot(str, int, int)
-    def _forward(self, text: str, done: int, total: int) -> None:
+    @Slot(object)
+    def _forward(self, progress: Progress) -> None:
         if not self.cancelled:
-            self.progress.emit(text, done, total)
+            self.progress.emit(progress)
 
     @Slot(object, object)
     def _deliver(self, result: object, error: Exception | None) -> None:

@@ -26,7 +26,7 @@ from gui.canvas.drawing import Drawing, Grouping, draw
 from gui.canvas.edge_labels import EdgeLabels
 from gui.canvas.labels import clean
 from gui.canvas.painter import FramePainter
-from gui.canvas.palette import CanvasColors, canvas_colors
+from gui.canvas.palette import CanvasColors, ColorBy, canvas_colors
 from gui.canvas.scene import SceneOptions
 from gui.canvas.text import PlainText, TextMeasure
 from gui.canvas.view import View
@@ -132,7 +132,7 @@ def render(
     grouping.shown = grouped and grouping.tree is not None
     drawing = draw(graph, grouping, options, TextMeasure())
     colors = canvas_colors(DARK if dark else LIGHT)
-    coloring = make_coloring(drawing.scene, "category", None, options.netron).suited(colors)
+    coloring = make_coloring(drawing.scene, ColorBy.CATEGORY, netron=options.netron).suited(colors)
     title = clean(model.graph.name or target.stem, 80)
     binder = Binder(sizes) if sizes else None
     return write(Picture(drawing, colors, coloring, title, options.netron, binder=binder), target, scale)

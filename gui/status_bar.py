@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QSizePolicy, QStatusBar
 
 from engine.words import bytes_text, counted
 from gui.document import Document
+from gui.jobs import Progress
 from gui.text import count_text, one_line
 from gui.widgets.elided_label import ElidedLabel
 
@@ -71,15 +72,15 @@ class StatusBar(QStatusBar):
         order = " → ".join(self._document.providers)
         self.settings.setText("      ".join(filter(None, (dims, order))))
 
-    @Slot(str, int, int)
-    def _busy_changed(self, text: str, done: int, total: int) -> None:
-        if not text:
+    @Slot(object)
+    def _busy_changed(self, progress: Progress) -> None:
+        if not progress.text:
             self._delay.stop()
             self._set_busy_visible(False)
             return
-        self.busy.setText(one_line(text, 60))
-        self.progress.setRange(0, max(total, 0))
-        self.progress.setValue(done)
+        self.busy.setText(one_line(" · ".join(filter(None, (progress.text, progress.place))), 60))
+        self.progress.setRange(0, max(progress.total, 0))
+        self.progress.setValue(progress.done)
         if not self.busy.isVisible() and not self._delay.isActive():
             self._delay.start()
 

@@ -7,6 +7,7 @@ import re
 from engine.dims import Shape
 from engine.dtypes import DType
 from engine.graph.types import MapType, OptionalType, SequenceType, TensorType, Type
+from engine.providers.placement import Placement
 
 _PLAIN_DIM = re.compile(r"[\w.]+")
 
@@ -85,10 +86,9 @@ def ms_text(ms: float) -> str:
     return f"{ms:.1f}" if ms >= 10 else f"{ms:.2f}"
 
 
-def provider_name(placement: object) -> str:
-    """The name of the provider that took a node, empty for None."""
-    provider = getattr(placement, "provider", None)
-    return str(getattr(provider, "name", provider) or "")
+def provider_name(placement: Placement | None) -> str:
+    """The name of the provider that took a node, empty where none did."""
+    return placement.provider.name if placement is not None and placement.provider is not None else ""
 
 
 def one_line(text: str, limit: int = 400) -> str:

@@ -24,6 +24,7 @@ from gui.canvas.palette import (
     RAMP,
     SERIES,
     CanvasColors,
+    ColorBy,
     netron_color,
 )
 from gui.canvas.scene import Box, BoxKind, Scene
@@ -64,28 +65,41 @@ class Coloring:
         return Coloring([own.get(color, color) for color in self.colors], self.index, legend)
 
 
-def make_coloring(scene: Scene, mode: str, values: Mapping[Node, object] | None, netron: bool = False) -> Coloring:
-    """The colouring of a mode of `GraphPicture.set_colors`; a closed group has the sum, or most, of what is in it."""
-    if mode == "category":
-        return by_netron_category(scene) if netron else by_category(scene)
-    if mode == "dtype":
-        return by_dtype(scene)
+def make_coloring(
+    scene: Scene, by: ColorBy, values: Mapping[Node, object] | None = None, title: str = "", netron: bool = False
+) -> Coloring:
+    """The colouring that `GraphPicture.set_colors` asks for; a closed group has the sum, or most, of what is in it."""
     given = values or {}
-    if all(isinstance(value, QColor) for value in given.values()) and given:
-        return by_color(scene, mode, {n: v.name() for n, v in given.items() if isinstance(v, QColor)})
-    if mode in ("provider", "planned provider"):
-        title = "Provider" if mode == "provider" else "Provider, as planned"
-        return by_name(scene, title, {node: str(value) for node, value in given.items()})
-    if mode == "change":
-        return by_change(scene, {node: str(value) for node, value in given.items()})
-    numbers = {node: float(value) for node, value in given.items() if isinstance(value, int | float | np.number)}
-    if len(numbers) != len(given):
-        raise ValueError(f"colouring by {mode} needs a number for each node")
-    if mode == "error":
-        return by_number(scene, "Relative difference from CPU", numbers, combine=_worst, logarithmic=True)
-    if mode == "time":
-        return by_number(scene, "Time per node", numbers, unit="ms")
-    return by_number(scene, mode, numbers, combine=sum if ADDS_UP.search(mode) else _worst)
+    match by:
+        case ColorBy.CATEGORY:
+            return by_netron_category(scene) if netron else by_category(scene)
+        case ColorBy.DTYPE:
+            return by_dtype(scene)
+        case ColorBy.PROVIDER:
+            return by_name(scene, "Provider", _names(given))
+        case ColorBy.PLAN:
+            return by_name(scene, "Provider, as planned", _names(given))
+        case ColorBy.CHANGE:
+            return by_change(scene, _names(given))
+        case ColorBy.TIME:
+            return by_number(scene, "Time per node", _numbers(given), unit="ms")
+        case ColorBy.ERROR:
+            return by_number(scene, "Relative difference from CPU", _numbers(given), combine=_worst, logarithmic=True)
+    colors = {node: value.name() for node, value in given.items() if isinstance(value, QColor)}
+    if colors:
+        return by_color(scene, title, colors)
+    return by_number(scene, title, _numbers(given), combine=sum if ADDS_UP.search(title) else _worst)
+
+
+def _names(values: Mapping[Node, object]) -> dict[Node, str]:
+    return {node: str(value) for node, value in values.items()}
+
+
+def _numbers(values: Mapping[Node, object]) -> dict[Node, float]:
+    numbers = {node: float(value) for node, value in values.items() if isinstance(value, int | float | np.number)}
+    if len(numbers) != len(values):
+        raise ValueError("this colouring needs a number for each node that has a value")
+    return numbers
 
 
 def by_category(scene: Scene) -> Coloring:

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
 from gui.changes import ADDED, CHANGED, GAP, INSIDE, WEIGHTS
 
 if TYPE_CHECKING:
     from gui.theme import Theme
+
+
+class ColorBy(StrEnum):
+    """What boxes are coloured by, and so what the values by node are."""
+
+    CATEGORY = "category"  # none are needed
+    DTYPE = "dtype"  # none are needed
+    PROVIDER = "provider"  # names of providers
+    PLAN = "plan"  # the same before a run
+    TIME = "time"  # milliseconds
+    ERROR = "error"  # relative differences
+    CHANGE = "change"  # kinds of change
+    NUMBER = "number"  # any numbers, or a `QColor` each
 
 
 class Category(Enum):

@@ -25,7 +25,7 @@ from gui.canvas.layout import Layout
 from gui.canvas.layout.types import Ints
 from gui.canvas.links import Lit
 from gui.canvas.painter import Emphasis, FramePainter
-from gui.canvas.palette import CanvasColors, canvas_colors
+from gui.canvas.palette import CanvasColors, ColorBy, canvas_colors
 from gui.canvas.ports import ports_of
 from gui.canvas.scene import Scene
 from gui.canvas.text import AtlasText, TextMeasure
@@ -44,7 +44,7 @@ class GraphPicture(Viewport):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._painter: FramePainter | None = None
         self._coloring: Coloring | None = None
-        self._mode: tuple[str, Mapping[Node, object] | None] = ("category", None)
+        self._colored_by: tuple[ColorBy, Mapping[Node, object] | None, str] = (ColorBy.CATEGORY, None, "")
         self._emphasis = Emphasis()
         self._colors = canvas_colors(LIGHT)
         self._buffers = Buffers()
@@ -121,29 +121,28 @@ class GraphPicture(Viewport):
         self._colors = canvas_colors(theme)
         self._recolor()
 
-    def set_colors(self, mode: str, values: Mapping[Node, object] | None = None) -> None:
+    def set_colors(self, by: ColorBy, values: Mapping[Node, object] | None = None, title: str = "") -> None:
         """Colour the nodes by something, with a legend.
 
         Parameters
         ----------
-        mode
-            "category" and "dtype" need no values; "provider" and "planned provider" take names; "change" takes kinds of
-            change; "time" takes milliseconds; "error" takes relative differences. Any other mode is a title for numbers
-            or `QColor`.
+        by
+            What the values are.
         values
             By node. A node without a value is grey.
+        title
+            Of the legend, for `ColorBy.NUMBER`.
 
         Raises
         ------
         ValueError
-            If the values don't suit the mode.
+            If the values are none of these.
         """
-        self._mode = (mode, values)
+        self._colored_by = (by, values, title)
         self._recolor()
 
     def _recolor(self) -> None:
-        mode, values = self._mode
-        coloring = make_coloring(self._scene, mode, values, self._netron) if self._scene else None
+        coloring = make_coloring(self._scene, *self._colored_by, self._netron) if self._scene else None
         self._coloring = coloring.suited(self._colors) if coloring is not None else None
         if self._coloring is not None and self._coloring.legend is not None and self._copies:
             self._coloring.legend.entries.append((self._colors.copied, copies_text(self._copies)))

@@ -380,5 +380,5 @@ class ComparePane(QWidget):
 
 def named_values(run: RunState, outputs_only: bool) -> dict[str, Any]:
     """The outputs by name, or every value that was kept by its qualified name."""
-    outputs = dict(getattr(run.result, "outputs", {}))
+    outputs = dict(run.result.outputs) if run.result is not None else {}
     return outputs if outputs_only else {t.qualified_name: v for t, v in run.values.items()} | outputs

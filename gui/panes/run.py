@@ -12,7 +12,7 @@ from engine.graph.ir import Model
 from gui.document import Document
 from gui.errors import explain
 from gui.icons import ButtonIcon
-from gui.jobs import Job, LatestJob, Task
+from gui.jobs import Job, LatestJob, Progress, Task
 from gui.running.estimate import Estimate, estimate
 from gui.running.execution import PartialRun, execute
 from gui.running.plan import Needs, RunPlan, default_plan, recall_plan
@@ -179,12 +179,12 @@ class RunPane(QWidget):
             "comparison": run.comparison.to_json() if run and run.comparison else None,
         }
 
-    @Slot(str, int, int)
-    def _show_busy(self, text: str, done: int, total: int) -> None:
-        if self._job is not None and text and not self._cancelling:
-            self.progress.setRange(0, max(total, 0))
-            self.progress.setValue(done)
-            self._say(text.partition(" · ")[0])  # which node it is at, the status bar says
+    @Slot(object)
+    def _show_busy(self, progress: Progress) -> None:
+        if self._job is not None and progress.text and not self._cancelling:
+            self.progress.setRange(0, max(progress.total, 0))
+            self.progress.setValue(progress.done)
+            self._say(progress.text)  # which node it is at, the status bar says
 
     @Slot()
     def _estimate(self) -> None:

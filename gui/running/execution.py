@@ -48,8 +48,8 @@ class TaskObserver(Observer):
 
     def before_node(self, node: Node) -> None:
         if node.graph.owner is None:
-            text = f"{self.word} {min(self._run + 1, self._runs)} of {self._runs} · {node.name}"
-            self._task.report(text, self._run * self._nodes + node.index, self._runs * self._nodes)
+            text = f"{self.word} {min(self._run + 1, self._runs)} of {self._runs}"
+            self._task.report(text, self._run * self._nodes + node.index, self._runs * self._nodes, node.name)
 
     def should_stop(self) -> bool:
         return self._task.cancelled()
@@ -135,7 +135,7 @@ def _state(comparison: Comparison, plan: RunPlan, feeds: Mapping[str, Any]) -> R
     )
     if mixed.session.optimized is not None:
         state.made_over = MadeOver.of(comparison.cpu_only.session.model, mixed.session.optimized)
-    state.times = run_times(state)
+    state.times = run_times(state, comparison)
     return state
 
 

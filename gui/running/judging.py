@@ -174,7 +174,7 @@ def count_nonfinite(value: Any) -> tuple[int, int]:
 
 def _actual_values(graph: Graph, run: RunState) -> Mapping[Tensor, Any]:
     """What the run kept; outputs that it did not keep come from its result."""
-    outputs = getattr(run.result, "outputs", {})
+    outputs = run.result.outputs if run.result is not None else {}
     return {t: outputs[t.name] for t in graph.outputs if t.name in outputs} | run.values
 
 

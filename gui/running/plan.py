@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 
 from engine.errors import InputError
 from engine.feeds import InputSpec, SymbolUse, default_dims, default_specs, symbols
@@ -11,6 +11,8 @@ from engine.graph.ir import Model
 from engine.providers import all_providers, default_providers, provider_named
 from engine.providers.overrides import override_keys
 from engine.session import Mode
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -97,26 +99,24 @@ def default_plan(needs: Needs) -> RunPlan:
 
 def recall_plan(model: Model, needs: Needs, remembered: Mapping[str, Any]) -> RunPlan:
     """The plan that `asdict` made of an earlier one, as far as it still fits the model and this machine."""
-    plan = default_plan(needs)
-    for entry in fields(RunPlan):
-        value: Any = remembered.get(entry.name)
-        default = getattr(plan, entry.name)
-        if type(value) is not type(default):
-            continue
-        if entry.name == "overrides":
-            plan.overrides = _fitting_overrides(model, value)
-        elif isinstance(value, dict):
-            kind = int if entry.name == "dims" else str
-            default.update((k, v) for k, v in value.items() if k in default and isinstance(v, kind))
-        elif entry.name == "mode":
-            plan.mode = value if value in list(Mode) else plan.mode
-        elif entry.name == "order":
-            plan.order = _merged(value, plan.order)
-        elif entry.name == "enabled":
-            plan.enabled = [name for name in plan.order if name in value and _usable(name)] or plan.enabled
-        else:
-            setattr(plan, entry.name, value)
+    default = default_plan(needs)
+    told = {
+        entry.name: remembered[entry.name] for entry in fields(default)
+        if type(remembered.get(entry.name)) is type(getattr(default, entry.name))
+    }  # fmt: skip
+    plan = replace(default, **told)
+    plan.dims = default.dims | _fitting(plan.dims, default.dims, int)
+    plan.specs = default.specs | _fitting(plan.specs, default.specs, str)
+    plan.order = _merged(plan.order, default.order)
+    plan.enabled = [name for name in plan.order if name in plan.enabled and _usable(name)] or default.enabled
+    plan.overrides = _fitting_overrides(model, plan.overrides)
+    plan.mode = plan.mode if plan.mode in list(Mode) else default.mode
     return plan
+
+
+def _fitting(wanted: Mapping[str, T], known: Mapping[str, T], kind: type[T]) -> dict[str, T]:
+    """Those of the names that are known, as far as their values are what they ought to be."""
+    return {name: value for name, value in wanted.items() if name in known and isinstance(value, kind)}
 
 
 def _usable(name: str) -> bool:

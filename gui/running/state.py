@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
+from engine.compare import Comparison
 from engine.diagnostics import Diagnostic
 from engine.graph.ir import Node, Tensor
 from engine.graph.types import Type
+from engine.kernels.registry import Value
+from engine.providers.placement import Placement
+from engine.session import RunResult
 from gui.running.made_over import MadeOver
+
+if TYPE_CHECKING:
+    from gui.running.times import RunTimes
 
 
 @dataclass(slots=True, eq=False)
@@ -20,16 +27,16 @@ class RunState:
     tensors that came out otherwise than inferred. `made_over` is there for the fast mode.
     """
 
-    comparison: Any = None
-    result: Any = None
+    comparison: Comparison | None = None
+    result: RunResult | None = None
     node_ms: dict[Node, float] = field(default_factory=dict)
-    placements: dict[Node, Any] = field(default_factory=dict)
-    values: dict[Tensor, Any] = field(default_factory=dict)
+    placements: dict[Node, Placement] = field(default_factory=dict)
+    values: dict[Tensor, Value] = field(default_factory=dict)
     observed: dict[Tensor, Type] = field(default_factory=dict)
     disagreement: dict[Node, float] = field(default_factory=dict)
     dims: dict[str, int] = field(default_factory=dict)
     partial: bool = False
-    feeds: dict[str, Any] = field(default_factory=dict)
-    times: Any = None
+    feeds: dict[str, Value] = field(default_factory=dict)
+    times: RunTimes | None = None
     mismatches: list[Diagnostic] = field(default_factory=list)
     made_over: MadeOver | None = None

@@ -82,13 +82,13 @@ class RunTimes:
     copies: list[ProviderEdge]
 
 
-def run_times(run: RunState) -> RunTimes:
-    """Work out the figures of a run that has a comparison; takes time with thousands of nodes."""
+def run_times(run: RunState, comparison: Comparison) -> RunTimes:
+    """Work out the figures of a run and its comparison; takes time with thousands of nodes."""
     nodes = node_times(run)
     in_order: dict[Graph, list[NodeTime]] = {}
     for row in sorted(nodes, key=lambda row: row.node.index):
         in_order.setdefault(row.node.graph, []).append(row)
-    return RunTimes(report_of(run.comparison), nodes, operator_times(nodes), in_order, copied_edges(run.comparison))
+    return RunTimes(report_of(comparison), nodes, operator_times(nodes), in_order, copied_edges(comparison))
 
 
 def node_times(run: RunState) -> list[NodeTime]:

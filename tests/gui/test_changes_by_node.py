@@ -13,7 +13,7 @@ from engine.diff import diff
 from engine.graph.ir import Model, Node
 from engine.shapes.infer import infer_shapes
 from gui.canvas.coloring import make_coloring
-from gui.canvas.palette import CHANGE_COLORS, canvas_colors
+from gui.canvas.palette import CHANGE_COLORS, ColorBy, canvas_colors
 from gui.canvas.scene import SceneOptions
 from gui.canvas.scene_builder import build_scene
 from gui.changes import ADDED, CHANGED, GAP, INSIDE, WEIGHTS, Changes
@@ -125,7 +125,7 @@ def test_an_added_node_stands_for_what_is_in_it() -> None:
 def test_nodes_are_coloured_by_their_kind(changes: Changes) -> None:
     graph = changes.found.after.graph
     scene = build_scene(graph, lambda text, _style: 6.0 * len(text), SceneOptions(), None, frozenset())
-    coloring = make_coloring(scene, "change", dict(changes.kind))
+    coloring = make_coloring(scene, ColorBy.CHANGE, dict(changes.kind))
     place = {box.item.name: i for i, box in enumerate(scene.boxes) if isinstance(box.item, Node)}
     colors = {name: coloring.colors[coloring.index[i]] for name, i in place.items()}
     assert colors["net/last"] == CHANGE_COLORS[ADDED]

@@ -39,7 +39,7 @@ def test_commands_are_looked_at_as_work_begins_and_ends_and_not_as_it_goes_on(
     cancel, looks, reports = window.actions_by_name["cancel"], [], []
     refresh = window.refresh_commands
     monkeypatch.setattr(window, "refresh_commands", lambda: looks.append(refresh()))
-    window.document.busy_changed.connect(lambda _text, done, _total: reports.append(done))
+    window.document.busy_changed.connect(lambda progress: reports.append(progress.done))
 
     def work(task: Task) -> None:
         for step in (1, 2, 3):

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.errors import RunCancelled
 from gui import jobs
-from gui.jobs import JobRunner, LatestJob, Task
+from gui.jobs import JobRunner, LatestJob, Progress, Task
 from tests.gui.conftest import PATIENCE
 
 
@@ -104,17 +104,17 @@ def test_progress_is_throttled_but_the_last_report_comes(
     """A report each millisecond of a clock that only this test moves."""
     ticks = count()
     monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 1000))
-    seen: list[tuple[str, int, int]] = []
+    seen: list[Progress] = []
 
     def work(task: Task) -> None:
         for done in range(10_001):
             task.report("counting", done, 10_000)
 
     job = runner.start(work)
-    job.progress.connect(lambda *report: seen.append(report))
+    job.progress.connect(seen.append)
     with qtbot.waitSignal(job.finished):
         pass
-    assert seen[-1] == ("counting", 10_000, 10_000)
+    assert seen[-1] == Progress("counting", 10_000, 10_000)
     assert 90 <= len(seen) <= 110  # 10 a second
 
 

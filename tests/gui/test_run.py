@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.compare import SAME_PATH
 from engine.graph.types import TensorType
+from gui.jobs import Progress
 from gui.main_window import MainWindow
 from gui.panes.order import OrderPane
 from gui.panes.run import RunPane
@@ -122,10 +123,10 @@ def test_cancel_stops_the_run_and_a_second_one_starts(
 ) -> None:
     open_model(slow_model(tmp_path / "slow.onnx"))
     set_counts(run_pane, 0, 500)
-    reached: list[str] = []
-    window.document.busy_changed.connect(lambda text, *_: reached.append(text))
+    reached: list[Progress] = []
+    window.document.busy_changed.connect(reached.append)
     qtbot.mouseClick(run_pane.run_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: any("m1" in text for text in reached))
+    qtbot.waitUntil(lambda: any(progress.place == "m1" for progress in reached))
     assert not run_pane.run_button.isEnabled()
     qtbot.mouseClick(run_pane.cancel_button, Qt.MouseButton.LeftButton)
     assert run_pane.status.text() == "Cancelling…"

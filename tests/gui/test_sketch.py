@@ -19,6 +19,7 @@ from engine.graph.ir import Model
 from engine.shapes.infer import infer_shapes
 from gui.canvas.groups import Group
 from gui.canvas.scene import BoxKind
+from gui.jobs import Progress
 from gui.main_window import MainWindow
 from tests.gui.conftest import Opener
 
@@ -233,8 +234,8 @@ def test_cancelling_works_in_every_phase(
     monkeypatch.setattr(gui.jobs, "REPORTS_PER_SECOND", 1e9)  # every phase is told, however short
     document = window.document
 
-    def cancel(text: str) -> None:
-        if text.startswith(phase):
+    def cancel(progress: Progress) -> None:
+        if progress.text.startswith(phase):
             document.cancel()
 
     document.busy_changed.connect(cancel)

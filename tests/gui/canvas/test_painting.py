@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from gui.canvas.canvas import GraphCanvas
 from gui.canvas.layout import layout
-from gui.canvas.palette import Category
+from gui.canvas.palette import Category, ColorBy
 from gui.canvas.scene import SceneOptions
 from gui.theme import DARK, LIGHT
 from tests.gui.canvas.driving import LEFT, chain, close, node, shown, wheel
@@ -30,28 +30,28 @@ def test_every_coloring_paints_and_explains_itself(qtbot: QtBot) -> None:
     assert color() == Category.LAYER.color
     assert not canvas._legend.isVisible()
 
-    canvas.set_colors("time", {n: float(i) for i, n in enumerate(nodes)})
+    canvas.set_colors(ColorBy.TIME, {n: float(i) for i, n in enumerate(nodes)})
     cold = color()
     legend = canvas._legend.legend
     assert legend is not None
     assert (legend.low, legend.high) == ("0 ms", "4 ms")
-    canvas.set_colors("time", {n: float(-i) for i, n in enumerate(nodes)} | {conv: 9.0})
+    canvas.set_colors(ColorBy.TIME, {n: float(-i) for i, n in enumerate(nodes)} | {conv: 9.0})
     assert color() not in (cold, Category.LAYER.color)
 
-    canvas.set_colors("provider", dict.fromkeys(nodes, "CPU") | {conv: "CUDA"})
+    canvas.set_colors(ColorBy.PROVIDER, dict.fromkeys(nodes, "CPU") | {conv: "CUDA"})
     assert color() == "#27775c"
     assert canvas._legend.legend is not None
     assert [text for _, text in canvas._legend.legend.entries] == ["CPU  4", "CUDA  1"]
 
-    canvas.set_colors("error", {conv: float("nan"), nodes[1]: 1e-6, nodes[2]: 1e-3})
+    canvas.set_colors(ColorBy.ERROR, {conv: float("nan"), nodes[1]: 1e-6, nodes[2]: 1e-3})
     assert color() == "#c2410c"
-    canvas.set_colors("mine", {conv: QColor("#123456")})
+    canvas.set_colors(ColorBy.NUMBER, {conv: QColor("#123456")}, "mine")
     assert color() == "#123456"
-    canvas.set_colors("error", {})
+    canvas.set_colors(ColorBy.ERROR, {})
     assert color() == "#6f747e"
     with pytest.raises(ValueError, match="a number"):
-        canvas.set_colors("time", {conv: "fast"})
-    canvas.set_colors("category")
+        canvas.set_colors(ColorBy.TIME, {conv: "fast"})
+    canvas.set_colors(ColorBy.CATEGORY)
     assert not canvas._legend.isVisible()
 
 
@@ -109,7 +109,7 @@ def test_nothing_shown_takes_every_event(qtbot: QtBot) -> None:
     qtbot.mouseDClick(canvas, LEFT, pos=QPoint(5, 5))
     wheel(canvas, QPointF(5, 5), 120)
     canvas.highlight([])
-    canvas.set_colors("time", {})
+    canvas.set_colors(ColorBy.TIME, {})
     assert canvas.node_at(5, 5) is None
     assert canvas.node_rect(object()).isEmpty()
     assert not canvas.grab().isNull()
