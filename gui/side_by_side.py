@@ -84,9 +84,16 @@ class SideBySide(QObject):
         self._selected(self.other)
 
     def _selected(self, window: MainWindow) -> None:
-        if window.isActiveWindow() and window.document.selection is not None and not self._following:
+        selected = window.document.selection
+        if window.isActiveWindow() and not (self._following or selected is None or selected is self._awaited()):
             self._leader = window
         self.follow()
+
+    def _awaited(self) -> Node | Tensor | None:
+        """What the leader has selected, as the following window has it: selected there, as when a model has just been
+        read, it is nothing that the user did."""
+        selected = self._leader.document.selection
+        return self._counterpart(selected) if selected is not None else None
 
     # Following
 

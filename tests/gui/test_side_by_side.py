@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 from onnx import NodeProto, TensorProto, helper
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -134,8 +134,9 @@ def test_a_selection_in_either_window_leads_the_other(qtbot: QtBot, pair: Pair) 
 
 
 def wheel(window: MainWindow, turns: int) -> None:
+    """Turn the wheel over what is selected, which stays in its place."""
     canvas = window.canvas.canvas
-    at = QPointF(30, 40)
+    at = canvas.place_of(window.document.selection)
     none = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase
     event = QWheelEvent(at, canvas.mapToGlobal(at), QPoint(), QPoint(0, 120 * turns), none[0], none[1], none[2], False)
     QApplication.sendEvent(canvas, event)
@@ -143,11 +144,24 @@ def wheel(window: MainWindow, turns: int) -> None:
 
 def test_both_are_looked_at_from_as_near(qtbot: QtBot, pair: Pair) -> None:
     shown, other = pair
+    shown.canvas.canvas.center_on(shown.document.selection)  # where neither drawing ends near
     for window, following, turns in ((shown, other, -2), (other, shown, 3)):
         before = window.canvas.scale
         wheel(window, turns)
         assert window.canvas.scale != before
         assert seen(following) == place(window)
+
+
+def test_a_model_that_arrives_in_the_active_window_does_not_lead(qtbot: QtBot, pair: Pair) -> None:
+    shown, other = pair
+    wheel(shown, -2)
+    scale, drawn = shown.canvas.scale, other.canvas.canvas.scene
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    other.document.reload()
+    qtbot.waitUntil(lambda: other.canvas.canvas.scene not in (None, drawn))
+    settled(qtbot, other)
+    assert (shown.canvas.scale, other.canvas.scale) == (scale, scale)
 
 
 def test_the_link_ends_with_the_comparison_but_not_when_a_model_is_read_anew(qtbot: QtBot, pair: Pair) -> None:
