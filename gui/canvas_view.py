@@ -26,6 +26,7 @@ from gui.jobs import LatestJob, Task
 from gui.placement_menu import add_placement
 from gui.sketch import SketchedCanvas, sketch_of
 from gui.theme import Theme, on_theme
+from gui.widgets.aloud import say_aloud
 
 FEW_FOUND = 1_000  # matches whose boxes are looked up at once; 100,000 take a tenth of a second
 
@@ -331,6 +332,7 @@ class CanvasView(QWidget):
     def say(self, text: str) -> None:
         """Show a sentence above the canvas for a while."""
         self.bar.say(text)
+        say_aloud(self.canvas, text)
 
     @property
     def notice(self) -> str:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from engine.cli.window import version
 from gui.errors import environment
 from gui.models.table import MUTED, Column, Style, TableModel
 from gui.theme import ui_font
+from gui.widgets.filter_line import FilterLine
 from gui.widgets.table_view import TableView
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ class ShortcutsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Keyboard Shortcuts")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.filter = QLineEdit(placeholderText="Filter: a key, or what it does", clearButtonEnabled=True)
-        self.filter.setAccessibleName("Filter shortcuts")
+        self.filter = FilterLine("Filter shortcuts", "Filter: a key, or what it does")
         self.model = TableModel(_COLUMNS, self)
         self.model.set_rows(shortcuts)
         self.view = TableView(self.model, "Shortcuts")

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
 from gui.document import Document, Item
@@ -15,6 +15,7 @@ from gui.jobs import LatestJob, Task
 from gui.models.table import FEW, Column, TableModel
 from gui.placement_menu import add_placement
 from gui.widgets.elided_label import ElidedLabel
+from gui.widgets.filter_line import FilterLine
 from gui.widgets.table_view import TableView
 
 FILTER_ROOM = 48  # px of a filter line around its words, its clear button included
@@ -34,8 +35,7 @@ class TablePane(QWidget):
         self.view = TableView(self.model, name)
         self.view.nothing = self._why_nothing
         document.opening_changed.connect(self.view.viewport().update)
-        self.filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
-        self.filter.setAccessibleName(f"Filter {name}")
+        self.filter = FilterLine(f"Filter {name}")
         self.filter.setMinimumWidth(self.filter.fontMetrics().horizontalAdvance("Filter") + FILTER_ROOM)
         self.summary = ElidedLabel(role="muted", width=QSizePolicy.Policy.Maximum)
         self._by_item: dict[Any, Any] = {}

@@ -23,7 +23,8 @@ from gui.canvas.groups import Group
 from gui.canvas.menu import CanvasMenu
 from gui.canvas.related import RelatedPicture
 from gui.canvas.scene import HEADER_HEIGHT, BoxKind, Item
-from gui.canvas.tips import tip_text
+from gui.canvas.tips import item_lines, tip_text
+from gui.widgets.aloud import say_aloud
 from gui.widgets.focus_line import FocusLine
 
 REACH = 5.0  # px around the pointer within which a line counts as hit
@@ -76,6 +77,15 @@ class GraphCanvas(RelatedPicture):
         self._is_drag = False
         self._menu = CanvasMenu(self)
         FocusLine(self)
+
+    def select(self, item: object) -> None:
+        """Select an item, as `GraphPicture.select` does, and tell a screen reader, which sees no picture."""
+        is_new = item is not self.selected
+        super().select(item)
+        if is_new:
+            told = ", ".join(item_lines(item, self._binder))
+            self.setAccessibleDescription(told)
+            say_aloud(self, told)
 
     # Pointing
 

@@ -1,4 +1,4 @@
-"""What a tooltip on the canvas says; always plain text, as all words of a model are."""
+"""What there is to say of an item on the canvas, as its tooltip or aloud: plain text, as all words of a model are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ MOST_READERS = 4
 
 
 def tip_text(item: object, binder: Binder | None = None, more: Sequence[str] = ()) -> str:
-    """Name, operator, shape or size of an item; the shape also with the sizes that its symbols have; and `more`."""
+    """What `item_lines` says, and `more`, for `setToolTip`."""
+    lines = [*item_lines(item, binder), *more]
+    # As HTML with everything escaped, since Qt would guess whether plain text is meant to be HTML.
+    return f"<p style='white-space:pre'>{escape(chr(10).join(lines), quote=False)}</p>" if lines else ""
+
+
+def item_lines(item: object, binder: Binder | None = None) -> list[str]:
+    """Name, operator, shape or size of an item; the shape also with the sizes that its symbols have."""
     if isinstance(item, Node):
         lines = [clean(item.name, 120), clean(item.qualified_op, 80), clean("/".join(module_path(item)), 120)]
     elif isinstance(item, Tensor):
@@ -32,10 +39,8 @@ def tip_text(item: object, binder: Binder | None = None, more: Sequence[str] = (
     elif isinstance(item, Graph):
         lines = [clean(item.name, 120), f"{len(item.nodes):,} nodes"]
     else:
-        return ""
-    lines += more
-    # As HTML with everything escaped, since Qt would guess whether plain text is meant to be HTML.
-    return f"<p style='white-space:pre'>{escape(chr(10).join(filter(None, lines)), quote=False)}</p>"
+        return []
+    return list(filter(None, lines))
 
 
 def _uses(tensor: Tensor) -> list[str]:

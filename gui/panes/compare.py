@@ -47,7 +47,7 @@ from gui.widgets.run.agreement_table import ALL, AgreementTable
 from gui.widgets.run.form import plain_label
 from gui.widgets.run.no_run import NoRun
 from gui.widgets.run.pair import PairView
-from gui.widgets.tips import plain_tip
+from gui.widgets.tips import set_tip
 
 BY_TYPE = "by type"
 _TOLERANCES = (BY_TYPE, "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "0")
@@ -308,7 +308,7 @@ class ComparePane(QWidget):
         self.table.filter.setPlaceholderText(f"Filter {counted(len(rows), 'tensor')}" if rows else "Filter")
         self.first.setEnabled(judgement.first_beyond is not None)
         self.nonfinite.setVisible(judgement.first_nonfinite is not None)
-        self.nonfinite.setToolTip(plain_tip(nonfinite_words(judgement)))
+        set_tip(self.nonfinite, nonfinite_words(judgement))
         self.save.setEnabled(self.document.run is not None)
 
     def _mark_tolerance(self, wrong: bool) -> None:

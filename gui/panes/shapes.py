@@ -12,7 +12,7 @@ from engine.words import counted
 from gui.document import Document
 from gui.models.shapes import BOUND, COLUMNS, OBSERVED, WHY, ShapeRow, bind_rows, shape_rows
 from gui.table_pane import TablePane, own_tensors
-from gui.widgets.tips import plain_tip
+from gui.widgets.tips import set_tip
 
 _FILTERS: dict[str, Callable[[ShapeRow], bool] | None] = {
     "All": None,
@@ -99,5 +99,5 @@ class ShapesPane(TablePane):
         lines = text.splitlines()
         shown = [line[:LONGEST] for line in lines[:MOST_LINES]] + ["  …"] * (len(lines) > MOST_LINES)
         self.origin.setText("\n".join(shown))  # more of it would make the window grow
-        self.origin.setToolTip(plain_tip(text))
+        set_tip(self.origin, text)
         self.origin.setVisible(bool(text))

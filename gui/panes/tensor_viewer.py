@@ -35,7 +35,7 @@ from gui.widgets.bars import Segments
 from gui.widgets.heat_map import HeatMap
 from gui.widgets.histogram import Histogram
 from gui.widgets.slice_bar import SliceBar
-from gui.widgets.tips import plain_tip
+from gui.widgets.tips import set_tip
 from gui.widgets.values_table import ValuesTable
 
 MOST_CHOICES = 400  # inputs of a node that are offered
@@ -187,7 +187,7 @@ class TensorPane(QWidget):
             note = " ".join(filter(None, (_describe(self._shown, array), loaded.note)))
             note += "; the table shows the first part" if self.values.cut else ""
         self.note.setText(note)
-        self.note.setToolTip(plain_tip(note))
+        set_tip(self.note, note)
         for widget in (self._pages, self.save_button):
             widget.setVisible(has_values)
         self.slices.setVisible(has_values and bool(self.spinners or (array is not None and array.ndim > 1)))

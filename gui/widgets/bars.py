@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from gui.icons import ButtonIcon
 from gui.theme import ui_font
 from gui.widgets.elided_label import ElidedLabel
-from gui.widgets.tips import plain_tip
+from gui.widgets.tips import set_tip
 
 
 class MessageBar(QFrame):
@@ -139,7 +139,8 @@ class Breadcrumb(QWidget):
                 arrow = QLabel("›")
                 arrow.setProperty("role", "muted")
                 self._layout.addWidget(arrow)
-            button = QToolButton(toolTip=plain_tip(text))
+            button = QToolButton()
+            set_tip(button, text)
             button.setProperty("flat", "true")
             button.setProperty("current", "true" if place + 1 == len(self._places) else "false")
             button.clicked.connect(lambda _checked=False, target=target: self.clicked.emit(target))

@@ -6,7 +6,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from gui.text import one_line
-from gui.widgets.tips import plain_tip
+from gui.widgets.tips import set_tip
 
 
 class ElidedLabel(QLabel):
@@ -27,7 +27,7 @@ class ElidedLabel(QLabel):
 
     def setText(self, text: str) -> None:
         super().setText(one_line(text, 600))
-        self.setToolTip(plain_tip(text))
+        set_tip(self, text)
 
     def set_role(self, role: str) -> None:
         """Take the colour of a role of the style sheet: "muted", "good", "error"."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gui.theme import ui_font
-from gui.widgets.tips import plain_tip
+from gui.widgets.tips import set_tip
 
 SHOWN_RECENT = 6
 ROOM = 370  # px for the heading
@@ -74,7 +74,8 @@ class EmptyState(QWidget):
         present = [path for path in paths if Path(path).is_file()][:SHOWN_RECENT]
         for path in present:
             text = self.fontMetrics().elidedText(path, Qt.TextElideMode.ElideMiddle, 420)
-            button = QPushButton(text.replace("&", "&&"), toolTip=plain_tip(path))
+            button = QPushButton(text.replace("&", "&&"))
+            set_tip(button, path)
             button.setProperty("flat", "true")
             button.setStyleSheet("text-align: left")
             button.clicked.connect(lambda _checked=False, path=path: self.recent_clicked.emit(path))

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from gui.text import one_line
-from gui.widgets.tips import plain_tip
+from gui.widgets.tips import set_tip
 
 _MOST = 600  # characters; the tooltip has more
 
@@ -25,5 +25,5 @@ class FailureLabel(QLabel):
 
     def setText(self, text: str) -> None:
         super().setText(one_line(text, _MOST))
-        self.setToolTip(plain_tip(text) if text else "")
+        set_tip(self, text)
         self.setVisible(bool(text))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from gui.finder import Finder
 from gui.icons import ButtonIcon
-from gui.widgets.tips import plain_tip
+from gui.widgets.filter_line import FilterLine
+from gui.widgets.tips import set_tip
 
 HELP = """Words, "in quotes" or /a regex/, that names or
 operators hold; and, of what is asked:
@@ -32,9 +33,8 @@ class SearchBox(QWidget):
     def __init__(self, finder: Finder) -> None:
         super().__init__()
         self._finder = finder
-        self.edit = QLineEdit(placeholderText="Find: words, op:Conv, shape:1x64x*", clearButtonEnabled=True)
-        self.edit.setAccessibleName("Find nodes and tensors")
-        self.edit.setToolTip(plain_tip(HELP))
+        self.edit = FilterLine("Find nodes and tensors", "Find: words, op:Conv, shape:1x64x*")
+        set_tip(self.edit, HELP)
         self.count = QToolButton(toolTip="List all matches (Ctrl+Shift+F)", accessibleName="List all matches")
         self.count.setProperty("flat", "true")
         self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0000 of 0000") + 8)
@@ -104,7 +104,7 @@ class SearchBox(QWidget):
             text = f"{total:,} found" if finder.place < 0 else f"{finder.place + 1:,} of {total:,}"
         self.count.setText(text)
         self.count.setEnabled(bool(total))
-        self.edit.setToolTip(plain_tip(f"{finder.error}\n\n{HELP}" if finder.error else HELP))
+        set_tip(self.edit, f"{finder.error}\n\n{HELP}" if finder.error else HELP)
         if self.edit.property("invalid") != bool(finder.error):
             self.edit.setProperty("invalid", bool(finder.error))
             self.edit.style().polish(self.edit)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 
+from PySide6.QtWidgets import QWidget
+
 LIMIT = 2000
 
 
@@ -13,3 +15,9 @@ def plain_tip(text: str) -> str:
         return ""
     shown = text if len(text) <= LIMIT else text[:LIMIT] + "…"
     return f"<div style='white-space: pre-wrap'>{html.escape(shown)}</div>"
+
+
+def set_tip(widget: QWidget, text: str) -> None:
+    """Give a widget a tooltip of plain text, and a screen reader the same words: it would read the markup out."""
+    widget.setToolTip(plain_tip(text))
+    widget.setAccessibleDescription(text[:LIMIT])

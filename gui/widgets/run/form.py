@@ -15,7 +15,7 @@ from engine.graph.ir import Tensor
 from gui.text import one_line, type_text
 from gui.theme import mono_font
 from gui.widgets.run.spec_field import NUMERIC, STRINGS, SpecField
-from gui.widgets.tips import plain_tip
+from gui.widgets.tips import set_tip
 
 _LABEL_WIDTH = 14  # characters; the whole name is in the tooltip
 _MOST_NEEDED = 215  # pixels that a form asks for at most
@@ -90,7 +90,7 @@ class FormGrid(QScrollArea):
         label = plain_label(text, tip=f"{key}\n{remark}")
         label.setBuddy(field)
         field.setAccessibleName(text)
-        field.setToolTip(plain_tip("\n".join(filter(None, [remark, field.toolTip()]))))
+        set_tip(field, "\n".join(filter(None, [remark, field.toolTip()])))
         row = len(self._fields)
         self._grid.addWidget(label, 2 * row, 0)
         self._grid.addWidget(field, 2 * row, 1)
@@ -114,7 +114,7 @@ class FormGrid(QScrollArea):
             return
         label = label or self._add_error(key)
         label.setText(text.partition(";")[0])  # what could be done instead is in the tooltips
-        label.setToolTip(plain_tip(text))
+        set_tip(label, text)
         label.setVisible(bool(text))
         mark = "true" if text else "false"
         if field.property("invalid") != mark:
@@ -267,5 +267,5 @@ def plain_label(text: str, role: str = "", tip: str = "") -> QLabel:
     if role:
         label.setProperty("role", role)
     if tip:
-        label.setToolTip(plain_tip(tip))
+        set_tip(label, tip)
     return label

@@ -10,7 +10,7 @@ from gui.running.report import Report
 from gui.theme import Theme, on_theme, theme_manager, ui_font
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.flow_layout import FlowLayout
-from gui.widgets.tips import plain_tip
+from gui.widgets.tips import set_tip
 
 
 class ResultLine(QWidget):
@@ -54,4 +54,4 @@ class ResultLine(QWidget):
         self.verdict.setText(report.verdict)
         self.verdict.set_role("good" if report.agrees else "error")
         self.details.setText(report.details)
-        self.details.setToolTip(plain_tip("\n".join(filter(None, (report.details, report.refusals)))))
+        set_tip(self.details, "\n".join(filter(None, (report.details, report.refusals))))
