@@ -27,9 +27,9 @@ def _theme(mode: str, text: str, *, separated: bool = False) -> Command:
                    checked=lambda w: w.theme_mode == mode, separated=separated)  # fmt: skip
 
 
-def _color(mode: str, text: str, key: str, *, separated: bool = False) -> Command:
-    return Command(f"color_{mode}", "View", f"Colour by {text}", lambda w: w.set_color_mode(mode), [key],
-                   group="color", checked=lambda w: w.color_mode == mode, separated=separated)  # fmt: skip
+def _colour(mode: str, text: str, key: str, *, separated: bool = False) -> Command:
+    return Command(f"colour_{mode}", "View", f"Colour by {text}", lambda w: w.set_colour_mode(mode), [key],
+                   group="colour", checked=lambda w: w.colour_mode == mode, separated=separated)  # fmt: skip
 
 
 def _show_first_divergence(window: MainWindow) -> None:
@@ -72,12 +72,12 @@ COMMANDS = (
     Command("wheel_moves", "View", "Mouse Wheel &Moves the Graph",
             lambda w: w.canvas.set_wheel_moves(not w.canvas.wheel_moves), ["Ctrl+M"],
             checked=lambda w: w.canvas.wheel_moves),
-    _color("category", "Category", "Alt+1", separated=True),
-    _color("provider", "Provider", "Alt+2"),
-    _color("time", "Time", "Alt+3"),
-    _color("dtype", "Element Type", "Alt+4"),
-    _color("error", "Error", "Alt+5"),
-    _color("change", "Change", "Alt+6"),
+    _colour("category", "Category", "Alt+1", separated=True),
+    _colour("provider", "Provider", "Alt+2"),
+    _colour("time", "Time", "Alt+3"),
+    _colour("dtype", "Element Type", "Alt+4"),
+    _colour("error", "Error", "Alt+5"),
+    _colour("change", "Change", "Alt+6"),
     NEXT_NUMBER,
     _theme("system", "Theme of the System", separated=True),
     _theme("light", "Light Theme"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
-from gui.color_modes import FROM_FILE
+from gui.colour_modes import FROM_FILE
 from gui.command import Command, has_model
 from gui.text import one_line
 
@@ -39,8 +39,8 @@ class NumbersMenu(QMenu):
         for name in _numbers(self._window):
             action = self.addAction(one_line(name, LONGEST).replace("&", "&&"))
             action.setCheckable(True)
-            action.setChecked(self._window.color_mode == FROM_FILE + name)
-            action.triggered.connect(partial(_color_by, self._window, name))
+            action.setChecked(self._window.colour_mode == FROM_FILE + name)
+            action.triggered.connect(partial(_colour_by, self._window, name))
 
 
 def _numbers(window: MainWindow) -> list[str]:
@@ -48,17 +48,17 @@ def _numbers(window: MainWindow) -> list[str]:
     return list(found.numbers) if found is not None else []
 
 
-def _color_by(window: MainWindow, name: str, _checked: bool = False) -> None:
-    window.set_color_mode(FROM_FILE + name)
+def _colour_by(window: MainWindow, name: str, _checked: bool = False) -> None:
+    window.set_colour_mode(FROM_FILE + name)
 
 
-def color_by_next(window: MainWindow) -> None:
+def colour_by_next(window: MainWindow) -> None:
     """Colour by the number after the one that is shown, of those in the attached file."""
     names = _numbers(window)
-    now = window.color_mode.removeprefix(FROM_FILE)
-    place = names.index(now) + 1 if window.color_mode.startswith(FROM_FILE) and now in names else 0
+    now = window.colour_mode.removeprefix(FROM_FILE)
+    place = names.index(now) + 1 if window.colour_mode.startswith(FROM_FILE) and now in names else 0
     if names:
-        _color_by(window, names[place % len(names)])
+        _colour_by(window, names[place % len(names)])
 
 
 def open_dialog(window: MainWindow) -> None:
@@ -77,9 +77,9 @@ def show(window: MainWindow) -> None:
     if found is not None:
         dock.raise_()
         window.message.show_message("Attached", found.words(), "warning" if found.missing else "info")
-        color_by_next(window)
-    elif window.color_mode.startswith(FROM_FILE):
-        window.set_color_mode("category")
+        colour_by_next(window)
+    elif window.colour_mode.startswith(FROM_FILE):
+        window.set_colour_mode("category")
     window.refresh_commands()
 
 
@@ -88,5 +88,5 @@ ATTACHMENT_COMMANDS = (
     Command("end_attachment", "File", "Remove Attachment", lambda w: w.document.attachment.end(),
             enabled=lambda w: w.document.attachment.found is not None),
 )  # fmt: skip
-NEXT_NUMBER = Command("color_attachment", "View", "Colour by Next Number of the Attachment", color_by_next, ["Alt+7"],
+NEXT_NUMBER = Command("colour_attachment", "View", "Colour by Next Number of the Attachment", colour_by_next, ["Alt+7"],
                       lambda w: bool(_numbers(w)))  # fmt: skip

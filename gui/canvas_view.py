@@ -20,7 +20,7 @@ from gui.canvas.scene import stored_options
 from gui.canvas_bar import CanvasBar, way_to
 from gui.canvas_drawings import CanvasDrawings
 from gui.canvas_modules import CanvasModules
-from gui.color_modes import color_by, color_title, color_values, shown_copies
+from gui.colour_modes import colour_by, colour_title, colour_values, shown_copies
 from gui.document import Document, Item
 from gui.jobs import LatestJob, Task
 from gui.placement_menu import add_placement
@@ -46,7 +46,7 @@ class CanvasView(QWidget):
         super().__init__(objectName="centre")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._document = document
-        self._color_mode = "category"
+        self._colour_mode = "category"
         self._found: list[Node | Tensor] = []
         self._marking = LatestJob()
         self._hold: object = None  # what stays in its place when the next drawing comes
@@ -76,8 +76,8 @@ class CanvasView(QWidget):
         document.sketched.connect(self._show_sketch)
         self.stack.said.connect(self.say)
         document.selection_changed.connect(self._show_selection)
-        document.run_changed.connect(self._recolor)
-        document.forecast.changed.connect(self._recolor)
+        document.run_changed.connect(self._recolour)
+        document.forecast.changed.connect(self._recolour)
         document.dims_changed.connect(self._bind)
         canvas.node_clicked.connect(document.select)
         canvas.tensor_clicked.connect(document.select)
@@ -125,11 +125,11 @@ class CanvasView(QWidget):
         """The canvas that is seen: the document's, or that of a sketch over it."""
         return self.stack.sketch if self.stack.is_covered else self.canvas
 
-    def set_color_mode(self, mode: str) -> None:
-        """Colour the nodes by one of the modes of `gui.color_modes`."""
-        self._color_mode = mode
+    def set_colour_mode(self, mode: str) -> None:
+        """Colour the nodes by one of the modes of `gui.colour_modes`."""
+        self._colour_mode = mode
         self._document.forecast.want(mode == "provider")
-        self._recolor()
+        self._recolour()
 
     def highlight(self, items: Iterable[Node | Tensor]) -> None:
         """Mark what a search found; what lies in other graphs shows when they do."""
@@ -277,7 +277,7 @@ class CanvasView(QWidget):
             self.canvas.look(drawing.view)
         picked = self._uncover(drawing)
         self.highlight(self._found)
-        self._recolor()
+        self._recolour()
         if isinstance(picked, Group):
             self._select_group(picked)
         elif picked is not None:
@@ -340,9 +340,9 @@ class CanvasView(QWidget):
         return self.bar.notice
 
     @Slot()
-    def _recolor(self) -> None:
-        mode, document = self._color_mode, self._document
-        self.canvas.set_colors(color_by(mode, document), color_values(mode, document), color_title(mode))
+    def _recolour(self) -> None:
+        mode, document = self._colour_mode, self._document
+        self.canvas.set_colours(colour_by(mode, document), colour_values(mode, document), colour_title(mode))
         self.canvas.set_copies(shown_copies(mode, document))
 
     @Slot()

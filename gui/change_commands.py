@@ -56,9 +56,9 @@ def show(window: MainWindow) -> None:
     if _is_compared(window):
         window.docks["changes"].show()
         window.docks["changes"].raise_()
-        window.set_color_mode("change")
-    elif window.color_mode == "change":
-        window.set_color_mode("category")
+        window.set_colour_mode("change")
+    elif window.colour_mode == "change":
+        window.set_colour_mode("category")
     window.refresh_commands()
 
 

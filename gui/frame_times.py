@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication, QPointF, QSize
 
 from gui.canvas.canvas import GraphCanvas
 from gui.canvas.drawing import Drawing
-from gui.canvas.palette import ColorBy
+from gui.canvas.palette import ColourBy
 
 SIZE = QSize(1600, 1000)
 FRAMES = 40
@@ -53,7 +53,7 @@ def frame_times(drawing: Drawing) -> FrameTimes:
     result = FrameTimes()
     for name, scale in SCALES.items():
         _go_to(canvas, drawing, scale)
-        result.still[name] = _timed(canvas, lambda: canvas.set_colors(ColorBy.CATEGORY), 5)
+        result.still[name] = _timed(canvas, lambda: canvas.set_colours(ColourBy.CATEGORY), 5)
         result.pan[name] = _timed(canvas, lambda: canvas.pan(9.0, 13.0))
         _go_to(canvas, drawing, scale)
         turn = iter([1.06] * (FRAMES // 2) + [1 / 1.06] * (FRAMES // 2 + 1))
@@ -76,7 +76,7 @@ def _go_to(canvas: GraphCanvas, drawing: Drawing, scale: float) -> None:
     else:
         width, height = drawing.geometry.size
         canvas.view.scale = scale
-        canvas.view.center_on(width / 2, height / 2)
+        canvas.view.centre_on(width / 2, height / 2)
         canvas.zoom(1.0)
     canvas.settle()
     canvas.repaint()

@@ -17,11 +17,11 @@ SCALES = (1.0, 1.25, 1.5, 1.75, 2.0, 3.0)  # of screens; Qt takes the nearest
 
 
 @cache
-def icon(name: str, color: str, disabled: str) -> QIcon:
+def icon(name: str, colour: str, disabled: str) -> QIcon:
     """The drawing ``resources/icons/lines/NAME.svg`` in a colour, and in another where its button is disabled."""
     drawing = resources.path(f"icons/lines/{name}.svg").read_text(encoding="utf-8")
     result = QIcon()
-    for mode, ink in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled)):
+    for mode, ink in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, disabled)):
         renderer = QSvgRenderer(QByteArray(drawing.replace("currentColor", ink).encode()))
         for scale in SCALES:
             pixmap = QPixmap(round(SIZE * scale), round(SIZE * scale))

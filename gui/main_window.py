@@ -78,7 +78,7 @@ class MainWindow(QMainWindow):
         self.settings = settings or Settings()
         self.document = Document(self, self.settings)
         self.document.set_providers(self.settings.providers or [p.name for p in default_providers()])
-        self.color_mode = "category"
+        self.colour_mode = "category"
         self.netron = Netron(self)
         self._was_busy = False
         self._build()
@@ -132,7 +132,7 @@ class MainWindow(QMainWindow):
         menus["File"].insertMenu(names["sample"], self.recent_menu)
         panes = menus["View"].addMenu("&Panes")
         menus["View"].insertMenu(names["reset_layout"], panes)
-        menus["View"].insertMenu(names["color_attachment"], NumbersMenu(self, menus["View"]))
+        menus["View"].insertMenu(names["colour_attachment"], NumbersMenu(self, menus["View"]))
         for dock in self.docks.values():
             panes.addAction(dock.toggleViewAction())
 
@@ -152,7 +152,7 @@ class MainWindow(QMainWindow):
         document.differ.changed.connect(self._show_changes)
         document.attachment.changed.connect(self._show_attachment)
         self.search.list_wanted.connect(self.list_matches)
-        self.toolbar.colors.chosen.connect(self.set_color_mode)
+        self.toolbar.colours.chosen.connect(self.set_colour_mode)
         self.toolbar.theme.clicked.connect(self.toggle_theme)
         self.canvas.view_changed.connect(self._show_zoom)
         self.canvas.options_changed.connect(self.refresh_commands)
@@ -245,11 +245,11 @@ class MainWindow(QMainWindow):
     # Commands
 
     @Slot(str)
-    def set_color_mode(self, mode: str) -> None:
-        """Colour the canvas by one of the modes of `gui.color_modes`."""
-        self.color_mode = mode
-        self.canvas.set_color_mode(mode)
-        self.toolbar.colors.set_current(mode)
+    def set_colour_mode(self, mode: str) -> None:
+        """Colour the canvas by one of the modes of `gui.colour_modes`."""
+        self.colour_mode = mode
+        self.canvas.set_colour_mode(mode)
+        self.toolbar.colours.set_current(mode)
         self.refresh_commands()
 
     @property

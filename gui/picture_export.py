@@ -29,13 +29,13 @@ def export_dialog(view: CanvasView, document: Document, view_only: bool = False)
 def export(view: CanvasView, document: Document, path: str, view_only: bool = False) -> None:
     """Write a picture in a job; what became of it is said above the canvas."""
     drawing, canvas = view.drawing, view.canvas
-    if drawing is None or canvas.coloring is None:
+    if drawing is None or canvas.colouring is None:
         return
     x0, y0, x1, y1 = canvas.view.visible()
     area = QRectF(x0, y0, x1 - x0, y1 - y0) if view_only else None
     scale = max(2.0, 2.0 * canvas.view.scale) if view_only else None
     title, netron = Path(path).stem, view.options.netron
-    picture = Picture(drawing, canvas.colors, canvas.coloring, title, netron, area, document.binder, canvas.copies)
+    picture = Picture(drawing, canvas.colours, canvas.colouring, title, netron, area, document.binder, canvas.copies)
 
     def work(task: Task) -> str:
         picture.cancelled = task.cancelled

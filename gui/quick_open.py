@@ -14,7 +14,7 @@ from engine.words import counted
 from gui.document import Document
 from gui.fuzzy import best
 from gui.jobs import LatestJob, Task
-from gui.models.order import category_color
+from gui.models.order import category_colour
 from gui.models.table import Column, Style, TableModel
 from gui.text import one_line, shape_of_type
 from gui.widgets.table_view import TableView
@@ -32,12 +32,12 @@ class Entry:
     detail: str = ""
 
     @property
-    def color(self) -> QColor | None:
-        return category_color(self.target) if isinstance(self.target, Node) else None
+    def colour(self) -> QColor | None:
+        return category_colour(self.target) if isinstance(self.target, Node) else None
 
 
 _COLUMNS = (
-    Column("name", lambda e: one_line(e.name), square=lambda e: e.color),
+    Column("name", lambda e: one_line(e.name), square=lambda e: e.colour),
     Column("what", lambda e: e.detail, Style("muted"), right=True),
 )
 

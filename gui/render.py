@@ -20,13 +20,13 @@ from engine.session import ProviderEdge
 from engine.shapes.bind import Binder
 from engine.writing import replacing
 from gui.canvas.buffers import Buffers
-from gui.canvas.coloring import Coloring, make_coloring
+from gui.canvas.colouring import Colouring, make_colouring
 from gui.canvas.copies import CopyMarks
 from gui.canvas.drawing import Drawing, Grouping, draw
 from gui.canvas.edge_labels import EdgeLabels
 from gui.canvas.labels import clean
 from gui.canvas.painter import FramePainter
-from gui.canvas.palette import CanvasColors, ColorBy, canvas_colors
+from gui.canvas.palette import CanvasColours, ColourBy, canvas_colours
 from gui.canvas.scene import SceneOptions
 from gui.canvas.text import PlainText, TextMeasure
 from gui.canvas.view import View
@@ -57,8 +57,8 @@ class Picture:
     """
 
     drawing: Drawing
-    colors: CanvasColors
-    coloring: Coloring
+    colours: CanvasColours
+    colouring: Colouring
     title: str = ""
     netron: bool = False
     area: QRectF | None = None
@@ -82,11 +82,11 @@ class Picture:
         geometry = self.drawing.geometry
         labels = EdgeLabels(self.drawing.scene, geometry, TextMeasure(), self.binder)
         view = View(scale, -part.x() * scale, -part.y() * scale, part.width() * scale, part.height() * scale)
-        painter.fillRect(QRectF(0, 0, view.width, view.height), QColor(self.colors.background))
+        painter.fillRect(QRectF(0, 0, view.width, view.height), QColor(self.colours.background))
         frame = FramePainter(geometry, labels, Buffers(), PlainText, exact=True, glyphs=not self.netron)
         if self.copies:
             frame.set_copies(CopyMarks.of(self.drawing.scene, geometry, self.copies, TextMeasure()))
-        frame.paint(painter, view, self.colors, self.coloring, area=QRectF(0, 0, view.width, view.height))
+        frame.paint(painter, view, self.colours, self.colouring, area=QRectF(0, 0, view.width, view.height))
 
 
 def render(
@@ -131,11 +131,11 @@ def render(
     grouping = Grouping.at_first(graph)
     grouping.shown = grouped and grouping.tree is not None
     drawing = draw(graph, grouping, options, TextMeasure())
-    colors = canvas_colors(DARK if dark else LIGHT)
-    coloring = make_coloring(drawing.scene, ColorBy.CATEGORY, netron=options.netron).suited(colors)
+    colours = canvas_colours(DARK if dark else LIGHT)
+    colouring = make_colouring(drawing.scene, ColourBy.CATEGORY, netron=options.netron).suited(colours)
     title = clean(model.graph.name or target.stem, 80)
     binder = Binder(sizes) if sizes else None
-    return write(Picture(drawing, colors, coloring, title, options.netron, binder=binder), target, scale)
+    return write(Picture(drawing, colours, colouring, title, options.netron, binder=binder), target, scale)
 
 
 def write(picture: Picture, path: str | os.PathLike[str], scale: float | None = None) -> str:

@@ -53,7 +53,7 @@ def is_numeric(array: np.ndarray) -> bool:
     return array.dtype.kind in "biufc" or (array.dtype.kind == "V" and array.dtype.names is None)
 
 
-def summarize(array: np.ndarray, check: Check = lambda: None) -> NumberStatistics:
+def summarise(array: np.ndarray, check: Check = lambda: None) -> NumberStatistics:
     """Statistics of a numeric array of any shape, in two passes; `check` is called between chunks and may raise."""
     result = NumberStatistics(size=array.size, magnitudes=array.dtype.kind == "c")
     smallest = smallest_normal(array.dtype)
@@ -88,7 +88,7 @@ def summarize(array: np.ndarray, check: Check = lambda: None) -> NumberStatistic
     return result
 
 
-def summarize_text(array: np.ndarray, check: Check = lambda: None) -> TextStatistics:
+def summarise_text(array: np.ndarray, check: Check = lambda: None) -> TextStatistics:
     """Statistics of an array of strings."""
     result = TextStatistics(size=array.size)
     words: set[str] = set()

@@ -12,7 +12,7 @@ import numpy as np
 from engine.feeds import save_arrays
 from engine.feeds.files import storable
 from engine.writing import replacing
-from gui.statistics import NumberStatistics, TextStatistics, is_numeric, summarize, summarize_text
+from gui.statistics import NumberStatistics, TextStatistics, is_numeric, summarise, summarise_text
 
 if TYPE_CHECKING:
     from gui.jobs import Task
@@ -30,7 +30,7 @@ class Loaded:
 
 
 def load_value(value: Any, task: Task) -> Loaded:
-    """Read a stored value, or take one from a run, and summarize it. Runs away from the GUI thread."""
+    """Read a stored value, or take one from a run, and summarise it. Runs away from the GUI thread."""
     elements, note = _elements(value)
     loaded = Loaded(note=note)
     for element in elements:
@@ -44,7 +44,7 @@ def load_value(value: Any, task: Task) -> Loaded:
 def _summary(array: np.ndarray, task: Task) -> Figures | None:
     if not array.size:
         return None
-    return summarize(array, task.check) if is_numeric(array) else summarize_text(array, task.check)
+    return summarise(array, task.check) if is_numeric(array) else summarise_text(array, task.check)
 
 
 def _elements(value: Any) -> tuple[list[Any], str]:

@@ -42,8 +42,8 @@ class Theme:
     error: str
     neutral: str  # the second series of a plot
 
-    def color(self, role: str) -> QColor:
-        """The colour of a role, such as ``theme.color("muted")``."""
+    def colour(self, role: str) -> QColor:
+        """The colour of a role, such as ``theme.colour("muted")``."""
         return QColor(getattr(self, role))
 
 
@@ -80,7 +80,7 @@ def palette(theme: Theme) -> QPalette:
     """The Qt palette, for whatever the style sheet doesn't reach."""
     p = QPalette()
     role, group = QPalette.ColorRole, QPalette.ColorGroup
-    for target, color in (
+    for target, colour in (
         (role.Window, theme.window), (role.Base, theme.window), (role.AlternateBase, theme.hover),
         (role.Button, theme.field), (role.WindowText, theme.text), (role.Text, theme.text),
         (role.ButtonText, theme.text), (role.PlaceholderText, theme.faint), (role.Highlight, theme.selection),
@@ -89,7 +89,7 @@ def palette(theme: Theme) -> QPalette:
         (role.Midlight, theme.hover), (role.Mid, theme.line), (role.Dark, theme.line), (role.Shadow, theme.line),
         (role.BrightText, theme.error), (role.Accent, theme.accent),
     ):  # fmt: skip
-        p.setColor(target, QColor(color))
+        p.setColor(target, QColor(colour))
     for target in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
         p.setColor(group.Disabled, target, QColor(theme.faint))
     return p

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.attachment_commands import NumbersMenu
-from gui.color_modes import COLOR_MODES
+from gui.colour_modes import COLOUR_MODES
 from gui.icons import SIZE, ButtonIcon
 from gui.widgets.bars import Segments
 from gui.widgets.search_box import SearchBox
@@ -40,17 +40,17 @@ class ToolBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.toggleViewAction().setEnabled(False)
         self.search = SearchBox(window.document.finder)
-        self.colors = Segments(COLOR_MODES, "Colour by")
+        self.colours = Segments(COLOUR_MODES, "Colour by")
         self.numbers = QToolButton(text="…", toolTip="Colour by a number of the attachment (Alt+7)")
         self.numbers.setAccessibleName("Colour by a number of the attachment")
         self.numbers.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.numbers.setMenu(NumbersMenu(window, self.numbers))
         self.numbers.hide()
-        colors = QWidget()
-        beside = QHBoxLayout(colors)
+        colours = QWidget()
+        beside = QHBoxLayout(colours)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(4)
-        beside.addWidget(self.colors)
+        beside.addWidget(self.colours)
         beside.addWidget(self.numbers)
         label = QLabel("Colour by")
         label.setProperty("role", "muted")
@@ -74,12 +74,12 @@ class ToolBar(QToolBar):
                 _button("Open…", "Open a model (Ctrl+O)", actions["open"]),
                 _button("", "Back (Alt+Left)", actions["back"], "back"),
                 _button("", "Forward (Alt+Right)", actions["forward"], "forward"),
-                self.search, spacer, label, colors, fit, self.zoom, self.theme, self.run,
+                self.search, spacer, label, colours, fit, self.zoom, self.theme, self.run,
             )
         }  # fmt: skip
         # What a narrow window can do without, first to go first; all of it stands in the menus too.
-        self._dispensable = [(widget, places[widget]) for widget in (label, self.zoom, colors, self.theme, fit)]
-        self._fixed = [w for w in places if w not in (spacer, label, self.zoom, colors, self.theme, fit)]
+        self._dispensable = [(widget, places[widget]) for widget in (label, self.zoom, colours, self.theme, fit)]
+        self._fixed = [w for w in places if w not in (spacer, label, self.zoom, colours, self.theme, fit)]
 
     def _place(self, widget: QWidget) -> QWidgetAction:
         """Add a widget by an action made here: PySide can let go of those that `addWidget` makes."""

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = (
     {"cli", "__main__"},
     {"session", "compare", "backend", "opening"},
-    {"providers", "optimizer"},
+    {"providers", "optimiser"},
     {"kernels", "shapes", "feeds", "checks", "costs", "export", "diff"},
     {"memory"},
     {"graph"},

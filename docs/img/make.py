@@ -60,7 +60,7 @@ def timings(window: MainWindow) -> None:
     failure = ran.wait()
     if failure:
         raise RuntimeError(failure)
-    window.set_color_mode("time")
+    window.set_colour_mode("time")
 
 
 def shown(window: MainWindow, path: Path) -> None:

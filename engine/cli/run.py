@@ -157,8 +157,8 @@ def as_json(
     }
     if feedback:
         report |= {"feedback": [str(entry) for entry in feedback], "tokens": runs.tokens}
-    if session.optimized is not None:
-        report["changes"] = [change.to_json() for change in session.optimized.changes]
+    if session.optimised is not None:
+        report["changes"] = [change.to_json() for change in session.optimised.changes]
     if result.statistics:
         report["statistics"] = {t.qualified_name: figures_json(s) for t, s in result.statistics.items()}
     return report
@@ -173,8 +173,8 @@ def placement_text(session: Session) -> str:
 
 def print_changes(session: Session) -> None:
     """In the fast mode what was done to the graph, counted by pass."""
-    if session.optimized is not None:
-        print(f"  {session.optimized.words}")
+    if session.optimised is not None:
+        print(f"  {session.optimised.words}")
 
 
 def print_refusals(session: Session) -> None:

@@ -105,7 +105,7 @@ def _tolerances(mixed: Side, wanted: Tolerances | float | Mapping[str, float] | 
 
 def _notes(comparison: Comparison, in_blocks: bool) -> list[str]:
     notes = []
-    if set(comparison.mixed.placement) <= {"CPU"} and comparison.mixed.session.optimized is None:
+    if set(comparison.mixed.placement) <= {"CPU"} and comparison.mixed.session.optimised is None:
         notes.append(SAME_PATH)
     if in_blocks:
         notes.append("the sides ran in blocks, not in turns: threads of a provider stay busy after its runs")

@@ -16,7 +16,7 @@ Array = Any
 _ALWAYS_FREE = 1 << 26
 
 
-def normalize_axis(axis: int, rank: int) -> int:
+def normalise_axis(axis: int, rank: int) -> int:
     """`axis` counted from the front.
 
     Raises
@@ -28,9 +28,9 @@ def normalize_axis(axis: int, rank: int) -> int:
     return int(axis) + rank if axis < 0 else int(axis)
 
 
-def normalize_axes(axes: Iterable[int], rank: int) -> tuple[int, ...]:
+def normalise_axes(axes: Iterable[int], rank: int) -> tuple[int, ...]:
     """Each axis counted from the front, in the order given; a repeated one is an error (ValueError)."""
-    found = tuple(normalize_axis(int(a), rank) for a in axes)
+    found = tuple(normalise_axis(int(a), rank) for a in axes)
     if len(set(found)) != len(found):
         raise ValueError(f"axes {list(found)} name one axis twice")
     return found
@@ -86,4 +86,4 @@ def align_unidirectional(b: Array, rank: int, axis: int | None) -> Array:
     """
     if axis is None or b.size == 1:
         return b
-    return b.reshape(b.shape + (1,) * (rank - normalize_axis(axis, rank) - b.ndim))
+    return b.reshape(b.shape + (1,) * (rank - normalise_axis(axis, rank) - b.ndim))

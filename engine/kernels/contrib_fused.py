@@ -15,7 +15,7 @@ from engine.kernels.activations import gelu, gelu_of, swish
 from engine.kernels.convolution import check_bias, convolve, filter_windows
 from engine.kernels.elementwise import BLOCK, by_rows
 from engine.kernels.matmul import biased, gemm, product
-from engine.kernels.normalization import layer_normalization, rms_normalization, standardized
+from engine.kernels.normalization import layer_normalization, rms_normalization, standardised
 from engine.kernels.precision import in_float32, wide
 from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 from engine.kernels.windows import Sliding
@@ -157,7 +157,7 @@ def skip_layer_normalization(
 ) -> Any:
     """LayerNormalization over the last axis of x + skip + bias; the fourth output is that sum."""
     total = _sum(x, skip, bias)
-    y, mean, factor = standardized(ctx.xp, total, (-1,), epsilon)
+    y, mean, factor = standardised(ctx.xp, total, (-1,), epsilon)
     y = y * wide(gamma)
     if beta is not None:
         y += wide(beta)

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from engine.graph.ir import Node
 from engine.kernels.contrib_quantized import real
 from engine.kernels.pooling import average_pool, max_pool
-from engine.kernels.quantization import qlinear_conv, quantize
+from engine.kernels.quantization import qlinear_conv, quantise
 from engine.kernels.registry import MICROSOFT, KernelContext, kernel
 from engine.kernels.windows import Sliding
 
@@ -60,7 +60,7 @@ def qlinear_global_average_pool(
 ) -> Any:
     """Mean over the spatial axes of a quantised tensor, quantised."""
     axes = tuple(range(1, x.ndim - 1)) if channels_last else tuple(range(2, x.ndim))
-    return quantize(ctx.xp, real(x, x_scale, x_zero).mean(axis=axes, keepdims=True), scale, zero, x.dtype)
+    return quantise(ctx.xp, real(x, x_scale, x_zero).mean(axis=axes, keepdims=True), scale, zero, x.dtype)
 
 
 @kernel("QLinearAveragePool", 1, domain=MICROSOFT)
@@ -83,7 +83,7 @@ def qlinear_average_pool(
         ctx, _first(ctx.xp, real(x, x_scale, x_zero), channels_last), kernel_shape=kernel_shape, ceil_mode=ceil_mode,
         count_include_pad=count_include_pad, **sliding,
     )  # fmt: skip
-    return quantize(ctx.xp, _last(ctx.xp, y, channels_last), scale, zero, x.dtype)
+    return quantise(ctx.xp, _last(ctx.xp, y, channels_last), scale, zero, x.dtype)
 
 
 def _blocked(node: Node) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.kernels.activations import logistic
-from engine.kernels.axes import normalize_axis
+from engine.kernels.axes import normalise_axis
 from engine.kernels.contrib_fused import embed_layer_normalization
 from engine.kernels.matmul import IntegerMatrices, integer_matrices, integer_product, product
 from engine.kernels.precision import in_float32, wide
@@ -20,7 +20,7 @@ from engine.kernels.quantization import (
     centred_matrices,
     dequantize_linear,
     dynamic_quantize_linear,
-    quantize,
+    quantise,
     quantize_linear,
 )
 from engine.kernels.recurrent import Product, Recurrent, prepare, run_lstm
@@ -38,8 +38,8 @@ def real(x: Any, scale: Any, zero: Any) -> Any:
     return y
 
 
-def _quantized(ctx: KernelContext, y: Any, scale: Any, zero: Any, like: Any) -> Any:
-    return quantize(ctx.xp, y, scale, zero, like.dtype)
+def _quantised(ctx: KernelContext, y: Any, scale: Any, zero: Any, like: Any) -> Any:
+    return quantise(ctx.xp, y, scale, zero, like.dtype)
 
 
 @kernel("QLinearAdd", 1, domain=MICROSOFT)
@@ -48,7 +48,7 @@ def qlinear_add(
     zero: Any = None,
 ) -> Any:  # fmt: skip
     """Sum of two quantised tensors, quantised."""
-    return _quantized(ctx, real(a, a_scale, a_zero) + real(b, b_scale, b_zero), scale, zero, a)
+    return _quantised(ctx, real(a, a_scale, a_zero) + real(b, b_scale, b_zero), scale, zero, a)
 
 
 @kernel("QLinearMul", 1, domain=MICROSOFT)
@@ -57,7 +57,7 @@ def qlinear_mul(
     zero: Any = None,
 ) -> Any:  # fmt: skip
     """Product of two quantised tensors, quantised."""
-    return _quantized(ctx, real(a, a_scale, a_zero) * real(b, b_scale, b_zero), scale, zero, a)
+    return _quantised(ctx, real(a, a_scale, a_zero) * real(b, b_scale, b_zero), scale, zero, a)
 
 
 @kernel("QLinearSigmoid", 1, domain=MICROSOFT)
@@ -65,7 +65,7 @@ def qlinear_sigmoid(
     ctx: KernelContext, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any = None
 ) -> Any:
     """Sigmoid of a quantised tensor, quantised."""
-    return _quantized(ctx, logistic(ctx, real(x, x_scale, x_zero)), scale, zero, x)
+    return _quantised(ctx, logistic(ctx, real(x, x_scale, x_zero)), scale, zero, x)
 
 
 @kernel("QLinearLeakyRelu", 1, domain=MICROSOFT)
@@ -74,7 +74,7 @@ def qlinear_leaky_relu(
 ) -> Any:
     """LeakyRelu of a quantised tensor, quantised."""
     y = real(x, x_scale, x_zero)
-    return _quantized(ctx, ctx.xp.where(y < 0, y * np.float32(alpha), y), scale, zero, x)
+    return _quantised(ctx, ctx.xp.where(y < 0, y * np.float32(alpha), y), scale, zero, x)
 
 
 @kernel("QLinearSoftmax", 1, domain=MICROSOFT)
@@ -83,9 +83,9 @@ def qlinear_softmax(
 ) -> Any:
     """Softmax of a quantised tensor, quantised: along one axis, before opset 13 over it and all after it."""
     y = real(x, x_scale, x_zero)
-    axis = normalize_axis(axis, x.ndim)
+    axis = normalise_axis(axis, x.ndim)
     rows = y if opset >= 13 else y.reshape(*x.shape[:axis], -1)
-    return _quantized(ctx, softmax_along(ctx.xp, rows, axis).reshape(x.shape), scale, zero, x)
+    return _quantised(ctx, softmax_along(ctx.xp, rows, axis).reshape(x.shape), scale, zero, x)
 
 
 @kernel("QLinearWhere", 1, domain=MICROSOFT)
@@ -95,14 +95,14 @@ def qlinear_where(
 ) -> Any:  # fmt: skip
     """Elements of one quantised tensor or another, at one scale."""
     chosen = ctx.xp.where(condition, real(x, x_scale, x_zero), real(y, y_scale, y_zero))
-    return _quantized(ctx, chosen, scale, zero, x)
+    return _quantised(ctx, chosen, scale, zero, x)
 
 
 @kernel("QLinearConcat", 1, domain=MICROSOFT)
 def qlinear_concat(ctx: KernelContext, scale: Any, zero: Any, *parts: Any, axis: int) -> Any:
     """Quantised tensors, each followed by its scale and zero point, joined at one scale."""
     reals = [real(*parts[start : start + 3]) for start in range(0, len(parts), 3)]
-    return _quantized(ctx, ctx.xp.concatenate(reals, axis=axis), scale, zero, parts[0])
+    return _quantised(ctx, ctx.xp.concatenate(reals, axis=axis), scale, zero, parts[0])
 
 
 @kernel("QGemm", 1, domain=MICROSOFT)
@@ -129,7 +129,7 @@ def qgemm(
     if c is not None:
         total = total.astype(np.int32, copy=False) + c
     y = total.astype(np.float32) * (np.float32(alpha) * a_scale * b_scale)
-    return y if y_scale is None else quantize(xp, y, y_scale, y_zero, a.dtype if y_zero is None else y_zero.dtype)
+    return y if y_scale is None else quantise(xp, y, y_scale, y_zero, a.dtype if y_zero is None else y_zero.dtype)
 
 
 @kernel("MatMulIntegerToFloat", 1, domain=MICROSOFT)
@@ -257,13 +257,13 @@ def qembed_layer_normalization(
     gamma: Any,
     beta: Any,
     mask: Any,
-    *quantization: Any,
+    *quantisation: Any,
     epsilon: float = 1e-12,
 ) -> Any:
     """EmbedLayerNormalization of quantised tables; five scales follow, then five zero points, in their order."""
     words, places, segments, scale, shift = (
         None if table is None else real(table, grain, zero)
-        for table, grain, zero in zip((word, position, segment, gamma, beta), quantization[:5], quantization[5:])
+        for table, grain, zero in zip((word, position, segment, gamma, beta), quantisation[:5], quantisation[5:])
     )
     y, lengths, _ = embed_layer_normalization(
         ctx, input_ids, segment_ids, words, places, segments, scale, shift, mask, epsilon=epsilon
@@ -288,7 +288,7 @@ def gather_block_quantized(
     xp = ctx.xp
     packed = data.dtype == np.uint8
     codes = unpacked(xp, data, bits) if packed else data
-    axis, along = normalize_axis(quantize_axis, codes.ndim), normalize_axis(gather_axis, codes.ndim)
+    axis, along = normalise_axis(quantize_axis, codes.ndim), normalise_axis(gather_axis, codes.ndim)
     values = codes.astype(np.float32)
     zeros: Any = np.float32(2 ** (bits - 1) if packed else 0)
     if zero_points is not None:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.axes import as_ints, normalize_axis
+from engine.kernels.axes import as_ints, normalise_axis
 from engine.kernels.constants import arange
 from engine.kernels.convolution import conv_transpose
 from engine.kernels.indexing import gather_nd
@@ -36,7 +36,7 @@ def range_from(ctx: KernelContext, start: Any, limit: Any, delta: Any = None) ->
 @kernel("ExpandDims", 1, domain=MICROSOFT, host_inputs=(1,))
 def expand_dims(ctx: KernelContext, x: Any, axis: Any) -> Any:
     """A new axis of length 1 at `axis`, which counts in the result."""
-    return ctx.xp.expand_dims(x, normalize_axis(as_ints(axis)[0], x.ndim + 1))
+    return ctx.xp.expand_dims(x, normalise_axis(as_ints(axis)[0], x.ndim + 1))
 
 
 @kernel("Unique", 1, domain=MICROSOFT, generic=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.graph.ir import Graph, Tensor
-from engine.kernels.axes import Array, along, as_ints, normalize_axis
+from engine.kernels.axes import Array, along, as_ints, normalise_axis
 from engine.kernels.registry import KernelContext, Value, kernel
 
 _LATE = (19, 21, 23, 24, 25)
@@ -111,7 +111,7 @@ def _scan_steps(
 
 def _oriented(x: Array, axis: int, backwards: int) -> Array:
     """A view of a scan input whose first axis runs in scan order."""
-    axis = normalize_axis(axis, x.ndim)
+    axis = normalise_axis(axis, x.ndim)
     if backwards:
         x = x[along(axis, x.ndim, slice(None, None, -1))]
     return np.moveaxis(x, axis, 0)
@@ -123,7 +123,7 @@ def _stack(values: list[Array], declared: Tensor, axis: int) -> Array:
         return np.stack(values, axis=axis)
     dims = declared.inferred_shape if declared.inferred_shape is not None else declared.stored_shape
     known = [d if isinstance(d, int) else 0 for d in dims or ()]
-    known.insert(normalize_axis(axis, len(known) + 1), 0)
+    known.insert(normalise_axis(axis, len(known) + 1), 0)
     return np.zeros(known, declared.dtype.numpy if declared.dtype else np.float32)
 
 

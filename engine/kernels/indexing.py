@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.axes import Array, as_ints, check_allocation, normalize_axis, on_axis
+from engine.kernels.axes import Array, as_ints, check_allocation, normalise_axis, on_axis
 from engine.kernels.registry import KernelContext, kernel
 
 
 @kernel("Gather", 1, 11, 13)
 def gather(ctx: KernelContext, x: Array, indices: Array, *, axis: int = 0) -> Array:
-    return ctx.xp.take(x, indices, axis=normalize_axis(axis, x.ndim))
+    return ctx.xp.take(x, indices, axis=normalise_axis(axis, x.ndim))
 
 
 @kernel("GatherElements", 11, 13)
 def gather_elements(ctx: KernelContext, x: Array, indices: Array, *, axis: int = 0) -> Array:
-    return x[_elements(ctx.xp, indices, normalize_axis(axis, x.ndim))]
+    return x[_elements(ctx.xp, indices, normalise_axis(axis, x.ndim))]
 
 
 @kernel("GatherND", 11, 12, 13)
@@ -61,7 +61,7 @@ def _write(target: np.ndarray, index: tuple[Any, ...], updates: np.ndarray, redu
 def scatter_elements(
     ctx: KernelContext, x: Array, indices: Array, updates: Array, *, axis: int = 0, reduction: str = "none"
 ) -> Array:
-    index = _elements(np, indices, normalize_axis(axis, x.ndim))
+    index = _elements(np, indices, normalise_axis(axis, x.ndim))
     return _write(x.copy(), index, updates, reduction)
 
 
@@ -80,7 +80,7 @@ def tensor_scatter(
     mode: str = "linear",
 ) -> Array:  # fmt: skip
     """A key/value cache with `update` written from each batch's own index on."""
-    axis = normalize_axis(axis, cache.ndim)
+    axis = normalise_axis(axis, cache.ndim)
     starts = np.zeros(cache.shape[0], np.int64) if write_indices is None else write_indices
     positions = starts[:, None] + np.arange(update.shape[axis])
     if mode == "circular":
@@ -107,7 +107,7 @@ def one_hot_9(ctx: KernelContext, indices: Array, depth: np.ndarray, values: Arr
 
 def _one_hot(xp: Any, indices: Array, depth: int, values: Array, axis: int) -> Array:
     rank = indices.ndim + 1
-    axis = normalize_axis(axis, rank)
+    axis = normalise_axis(axis, rank)
     if depth < 0 or values.size != 2:
         raise ValueError(f"depth {depth} should not be negative, and values should be two, not {values.size}")
     check_allocation((*indices.shape, depth), values.dtype)
@@ -126,4 +126,4 @@ def non_zero(ctx: KernelContext, x: Array) -> Array:
 @kernel("Compress", 9, 11, 28, generic=False)
 def compress(ctx: KernelContext, x: Array, condition: Array, *, axis: int | None = None) -> Array:
     """The slices along `axis` (elements, without one) where the condition, which may be shorter, holds."""
-    return np.compress(condition, x, axis=None if axis is None else normalize_axis(axis, x.ndim))
+    return np.compress(condition, x, axis=None if axis is None else normalise_axis(axis, x.ndim))

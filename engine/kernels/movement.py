@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.axes import Array, along, as_ints, check_allocation, normalize_axes, normalize_axis, zero_of
+from engine.kernels.axes import Array, along, as_ints, check_allocation, normalise_axes, normalise_axis, zero_of
 from engine.kernels.registry import KernelContext, kernel
 
 _LATE = (21, 23, 24, 25)
@@ -15,7 +15,7 @@ _LATE = (21, 23, 24, 25)
 
 @kernel("Concat", 4, 11, 13)
 def concat(ctx: KernelContext, *inputs: Array, axis: int) -> Array:
-    return ctx.xp.concatenate(inputs, axis=normalize_axis(axis, inputs[0].ndim))
+    return ctx.xp.concatenate(inputs, axis=normalise_axis(axis, inputs[0].ndim))
 
 
 @kernel("Concat", 1)
@@ -53,7 +53,7 @@ def split_attribute(
 
 def _split(x: Array, sizes: list[int] | None, axis: int, parts: int) -> tuple[Array, ...]:
     """Views of consecutive pieces. Without sizes they are equal, but for a smaller last one where it doesn't divide."""
-    axis = normalize_axis(axis, x.ndim)
+    axis = normalise_axis(axis, x.ndim)
     length = x.shape[axis]
     if sizes is None:
         piece = -(-length // parts)
@@ -88,7 +88,7 @@ def slice_index(
 ) -> tuple[slice, ...]:
     """The index that takes what Slice means: negative bounds count from the back, and all bounds are clamped."""
     index = [slice(None)] * len(dims)
-    for axis, start, end, step in zip(normalize_axes(axes, len(dims)), starts, ends, steps):
+    for axis, start, end, step in zip(normalise_axes(axes, len(dims)), starts, ends, steps):
         n = dims[axis]
         start, end = (v + n if v < 0 else v for v in (start, end))
         if step == 0:
@@ -111,7 +111,7 @@ def tile(ctx: KernelContext, x: Array, repeats: np.ndarray) -> Array:
 def tile_1(ctx: KernelContext, x: Array, tiles: np.ndarray, axis: np.ndarray) -> Array:
     """Version 1 repeats along one axis."""
     repeats = [1] * x.ndim
-    repeats[normalize_axis(as_ints(axis)[0], x.ndim)] = as_ints(tiles)[0]
+    repeats[normalise_axis(as_ints(axis)[0], x.ndim)] = as_ints(tiles)[0]
     return _tile(ctx.xp, x, repeats)
 
 
@@ -129,7 +129,7 @@ def pad(
 ) -> Array:  # fmt: skip
     fill = zero_of(x.dtype) if value is None or value.size == 0 else value.reshape(-1)[0]
     amounts = as_ints(pads)
-    which = normalize_axes(as_ints(axes), x.ndim) if axes is not None else tuple(range(x.ndim))
+    which = normalise_axes(as_ints(axes), x.ndim) if axes is not None else tuple(range(x.ndim))
     if len(amounts) != 2 * len(which):
         raise ValueError(f"pads {amounts} should have two numbers for each of the {len(which)} axes padded")
     widths = [(0, 0)] * x.ndim
@@ -174,7 +174,7 @@ def pad_widths(xp: Any, x: Array, widths: Sequence[tuple[int, int]], mode: str, 
 @kernel("CenterCropPad", 18, host_inputs=(1,))
 def center_crop_pad(ctx: KernelContext, x: Array, shape: np.ndarray, *, axes: list[int] | None = None) -> Array:
     """Crop or zero-pad both sides alike; an odd element is cut before and added after."""
-    which = normalize_axes(axes, x.ndim) if axes is not None else tuple(range(x.ndim))
+    which = normalise_axes(axes, x.ndim) if axes is not None else tuple(range(x.ndim))
     widths = [(0, 0)] * x.ndim
     for axis, wanted in zip(which, as_ints(shape)):
         more = wanted - x.shape[axis]

@@ -8,13 +8,13 @@ import numpy as np
 
 from engine.dtypes import from_code
 from engine.errors import UnsupportedError
-from engine.kernels.axes import normalize_axes
+from engine.kernels.axes import normalise_axes
 from engine.kernels.elementwise import ROWS, in_rows
 from engine.kernels.precision import HALF, in_float32, wide
 from engine.kernels.registry import KernelContext, kernel
 
 
-def standardized(xp: Any, x: Any, axes: tuple[int, ...], epsilon: float) -> tuple[Any, Any, Any]:
+def standardised(xp: Any, x: Any, axes: tuple[int, ...], epsilon: float) -> tuple[Any, Any, Any]:
     """``(x - mean) / sqrt(variance + epsilon)`` over `axes` as a fresh array, the mean, and ``1 / sqrt(...)``."""
     mean = x.mean(axis=axes, keepdims=True)
     y = x - mean
@@ -24,18 +24,18 @@ def standardized(xp: Any, x: Any, axes: tuple[int, ...], epsilon: float) -> tupl
 
 
 def goes_by_rows(xp: Any, x: Any, *vectors: Any) -> bool:
-    """Whether `standardized_rows` can and should take over: of x, scale and what is added, None where absent."""
+    """Whether `standardised_rows` can and should take over: of x, scale and what is added, None where absent."""
     plain = all(vector is None or (vector.ndim <= 1 and vector.dtype == x.dtype) for vector in vectors)
     return xp is np and plain and x.dtype not in HALF and x.size > ROWS
 
 
-def standardized_rows(x: np.ndarray, scale: Any, bias: Any, epsilon: float) -> tuple[Any, Any, Any]:
-    """`standardized` along the last axis of an array on the host, times `scale` and plus `bias` [n], by rows."""
+def standardised_rows(x: np.ndarray, scale: Any, bias: Any, epsilon: float) -> tuple[Any, Any, Any]:
+    """`standardised` along the last axis of an array on the host, times `scale` and plus `bias` [n], by rows."""
     rows = x.reshape(-1, x.shape[-1])
     y, mean, factor = np.empty(rows.shape, x.dtype), *(np.empty((len(rows), 1), x.dtype) for _ in range(2))
 
     def task(part: slice) -> None:
-        own, mean[part], factor[part] = standardized(np, rows[part], (1,), epsilon)
+        own, mean[part], factor[part] = standardised(np, rows[part], (1,), epsilon)
         np.multiply(own, scale, out=y[part])
         if bias is not None:
             y[part] += bias
@@ -70,7 +70,7 @@ def _training(
 ) -> tuple[Any, list[Any], list[Any]]:  # fmt: skip
     """x normalised by its own mean and variance, the `given` ones moved towards them, and these themselves."""
     x_wide = wide(x)
-    y, mean, _ = standardized(xp, x_wide, axes, epsilon)
+    y, mean, _ = standardised(xp, x_wide, axes, epsilon)
     batch = [mean, x_wide.var(axis=axes)]
     running = [
         (old * momentum + new.reshape(old.shape) * (1 - momentum)).astype(old.dtype) for old, new in zip(given, batch)
@@ -141,7 +141,7 @@ def batch_normalization_by_outputs(
 def instance_normalization(ctx: KernelContext, x: Any, scale: Any, bias: Any, *, epsilon: float = 1e-5) -> Any:
     """Each channel of each sample to zero mean and unit variance, scaled and shifted (InstanceNormalization 22)."""
     check_channels(x, scale=scale, B=bias)
-    y, _, _ = standardized(ctx.xp, x.reshape(*x.shape[:2], prod(x.shape[2:])), (2,), epsilon)
+    y, _, _ = standardised(ctx.xp, x.reshape(*x.shape[:2], prod(x.shape[2:])), (2,), epsilon)
     y *= scale[:, None]
     y += bias[:, None]
     return y.reshape(x.shape)
@@ -175,7 +175,7 @@ def _group_normalization(xp: Any, x: Any, scale: Any, bias: Any, groups: int, ep
     if x.shape[1] % groups:
         raise UnsupportedError(f"{x.shape[1]} channels do not part into {groups} groups")
     flat = wide(x).reshape(x.shape[0], groups, x.size // max(x.shape[0] * groups, 1))
-    y = standardized(xp, flat, (2,), epsilon)[0].reshape(x.shape)
+    y = standardised(xp, flat, (2,), epsilon)[0].reshape(x.shape)
     # As the function body says: statistics in float32, rounded, then scaled in the input's own precision.
     y = y.astype(x.dtype, copy=False)
     return y * _along_channels(scale, x.ndim) + _along_channels(bias, x.ndim)
@@ -206,8 +206,8 @@ def layer_normalization(
 def _layer_normalization(xp: Any, x: Any, scale: Any, bias: Any, axis: int, epsilon: float) -> tuple[Any, Any, Any]:
     axes = tuple(range(axis % x.ndim, x.ndim))
     if axes == (x.ndim - 1,) and goes_by_rows(xp, x, scale, bias):
-        return standardized_rows(x, scale, bias, epsilon)
-    y, mean, factor = standardized(xp, wide(x), axes, epsilon)
+        return standardised_rows(x, scale, bias, epsilon)
+    y, mean, factor = standardised(xp, wide(x), axes, epsilon)
     if y.dtype == x.dtype:
         y *= scale
         if bias is not None:
@@ -259,7 +259,7 @@ def lp_normalization(ctx: KernelContext, x: Any, *, axis: int = -1, p: int = 2) 
 @in_float32
 def mean_variance_normalization(ctx: KernelContext, x: Any, *, axes: list[int] | None = None) -> Any:
     """Zero mean and unit variance over `axes`, [0, 2, 3] by default (MeanVarianceNormalization 13)."""
-    chosen = normalize_axes([0, 2, 3] if axes is None else axes, x.ndim)
+    chosen = normalise_axes([0, 2, 3] if axes is None else axes, x.ndim)
     centred = x - x.mean(axis=chosen, keepdims=True)
     deviation = ctx.xp.sqrt((centred * centred).mean(axis=chosen, keepdims=True))
     return centred / (deviation + np.float32(1e-9))

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.dtypes import DType, from_code, from_numpy
 from engine.errors import UnsupportedError
-from engine.kernels.axes import normalize_axis, on_axis
+from engine.kernels.axes import normalise_axis, on_axis
 from engine.kernels.casting import convert
 from engine.kernels.convolution import convolve, filter_windows
 from engine.kernels.elementwise import BLOCK, in_blocks
@@ -50,7 +50,7 @@ def quantize_linear(
     target = zero_point.dtype if zero_point is not None else _dtype(output_dtype).numpy if output_dtype else np.uint8
     divide_in = _dtype(precision).numpy if precision else scale.dtype
     grain, zero = (_spread(v, x.shape, axis, block_size) for v in (scale, zero_point))
-    return quantize(ctx.xp, x, grain, zero, np.dtype(target), divide_in, bool(saturate))
+    return quantise(ctx.xp, x, grain, zero, np.dtype(target), divide_in, bool(saturate))
 
 
 @kernel("DequantizeLinear", *_VERSIONS)
@@ -71,7 +71,7 @@ def dequantize_linear(
     return y.astype(target, copy=False)
 
 
-def quantize(
+def quantise(
     xp: Any, x: Any, scale: Any, zero: Any, target: np.dtype, divide_in: np.dtype | None = None, saturate: bool = True
 ) -> Any:
     """Quantise with a scale and zero point that broadcast against x; halves tie to even."""
@@ -136,7 +136,7 @@ def _spread(values: Any, shape: tuple[int, ...], axis: int, block: int) -> Any:
         return values
     if values.size == 1 and not block:
         return values.reshape(())
-    axis = normalize_axis(axis, len(shape))
+    axis = normalise_axis(axis, len(shape))
     if not block:
         return on_axis(values, axis, len(shape)) if values.ndim == 1 else values
     return values.repeat(block, axis)[(slice(None),) * axis + (slice(shape[axis]),)]
@@ -151,7 +151,7 @@ def dynamic_quantize_linear(ctx: KernelContext, x: Any) -> Any:
     scale = (high - low) / np.float32(255)
     scale = xp.where(scale == 0, np.float32(1), scale)  # all zeros: any scale will do
     zero = xp.rint(xp.clip(-low / scale, 0, 255)).astype(np.uint8)
-    return quantize(xp, x, scale, zero, np.dtype(np.uint8)), scale, zero
+    return quantise(xp, x, scale, zero, np.dtype(np.uint8)), scale, zero
 
 
 @kernel("MatMulInteger", 10)
@@ -193,14 +193,14 @@ def qlinear_matmul(
     else:
         total = integer_product(xp, left, centred_matrices(ctx, b, b_zero_point))
     factor = _factor(_by_row(a_scale), b_scale, _by_row(y_scale))
-    return _requantize(xp, total, factor, _by_row(y_zero_point))
+    return _requantise(xp, total, factor, _by_row(y_zero_point))
 
 
-def _requantize(xp: Any, total: Any, factor: Any, zero: Any) -> Any:
+def _requantise(xp: Any, total: Any, factor: Any, zero: Any) -> Any:
     """Sums of products brought to the output's scale by one factor, in the dtype of `zero`; block by block."""
     described = _described(zero.dtype)
     if xp is not np or described.kind == "float" or total.ndim == 0:
-        return quantize(xp, total.astype(np.float32) * factor, np.float32(1), zero, zero.dtype)
+        return quantise(xp, total.astype(np.float32) * factor, np.float32(1), zero, zero.dtype)
     y = np.empty(total.shape, zero.dtype)
     factors = np.broadcast_to(factor, total.shape)
     zeros = None if zero.size == 1 else np.broadcast_to(zero, total.shape)
@@ -263,16 +263,16 @@ def qlinear_conv(
     filters, left, zero = _filters(ctx, w, w_zero_point), centred(x, _scalar(x_zero_point)), _scalar(y_zero_point)
     if filters.is_exact and (b is None or ctx.prepared("b", lambda: magnitude(b) <= EXACT_FLOAT32, b)):
         operands = (factor,) if b is None else (factor, b.astype(np.float32))
-        finish = Finish(partial(_requantize_in_place, ctx.xp, zero), operands)
+        finish = Finish(partial(_requantise_in_place, ctx.xp, zero), operands)
         return _narrowed(ctx.xp, convolve(ctx.xp, left, filters.values, slides, group, finish), zero.dtype)
     total = _integer_convolution(ctx.xp, left, filters, slides, group)
     if b is not None:
         total = total.astype(np.int32, copy=False)
         total += b.reshape(-1, *spatial)
-    return _requantize(ctx.xp, total, factor if factor.ndim == 0 else factor.reshape(-1, *spatial), zero)
+    return _requantise(ctx.xp, total, factor if factor.ndim == 0 else factor.reshape(-1, *spatial), zero)
 
 
-def _requantize_in_place(xp: Any, zero: Any, y: Any, factor: Any, bias: Any = None) -> None:
+def _requantise_in_place(xp: Any, zero: Any, y: Any, factor: Any, bias: Any = None) -> None:
     """Sums of products held as float32, plus a bias, as integers of the output's scale, still held as float32."""
     if bias is not None:
         y += bias  # of two exact floats: rounded once

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.dtypes import from_numpy
-from engine.kernels.axes import normalize_axes
+from engine.kernels.axes import normalise_axes
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, host_array, kernel
 
@@ -100,7 +100,7 @@ def _declare(op_type: str, reduce: Reduce, by_attribute: tuple[int, ...], by_inp
     def from_attribute(
         ctx: KernelContext, x: Any, *, axes: list[int] | None = None, keepdims: int = 1
     ) -> Any:
-        chosen = normalize_axes(axes, x.ndim) if axes else tuple(range(x.ndim))
+        chosen = normalise_axes(axes, x.ndim) if axes else tuple(range(x.ndim))
         return reduce(ctx.xp, x, chosen, bool(keepdims))
 
     def from_input(
@@ -109,7 +109,7 @@ def _declare(op_type: str, reduce: Reduce, by_attribute: tuple[int, ...], by_inp
         wanted = () if axes is None else host_array(axes).reshape(-1)
         if len(wanted) == 0 and noop_with_empty_axes:
             return reduce(ctx.xp, x, (), bool(keepdims))
-        chosen = normalize_axes(wanted, x.ndim) if len(wanted) else tuple(range(x.ndim))
+        chosen = normalise_axes(wanted, x.ndim) if len(wanted) else tuple(range(x.ndim))
         return reduce(ctx.xp, x, chosen, bool(keepdims))
 
     kernel(op_type, *by_attribute)(in_float32(from_attribute))

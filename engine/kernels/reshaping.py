@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from engine.kernels.axes import Array, as_ints, broadcast_shapes, normalize_axes, zero_of
+from engine.kernels.axes import Array, as_ints, broadcast_shapes, normalise_axes, zero_of
 from engine.kernels.registry import KernelContext, kernel
 
 _LATE = (21, 23, 24, 25)
@@ -69,7 +69,7 @@ def squeeze_attribute(ctx: KernelContext, x: Array, *, axes: list[int] | None = 
 
 
 def _squeeze(x: Array, axes: list[int] | None) -> Array:
-    gone = normalize_axes(axes, x.ndim) if axes is not None else [i for i, d in enumerate(x.shape) if d == 1]
+    gone = normalise_axes(axes, x.ndim) if axes is not None else [i for i, d in enumerate(x.shape) if d == 1]
     for a in gone:
         if x.shape[a] != 1:
             raise ValueError(f"axis {a} of {list(x.shape)} can't be squeezed: its size is {x.shape[a]}, not 1")
@@ -88,7 +88,7 @@ def unsqueeze_attribute(ctx: KernelContext, x: Array, *, axes: list[int]) -> Arr
 
 def _unsqueeze(x: Array, axes: list[int]) -> Array:
     rank = x.ndim + len(axes)
-    new = set(normalize_axes(axes, rank))
+    new = set(normalise_axes(axes, rank))
     old = iter(x.shape)
     return x.reshape(tuple(1 if i in new else next(old) for i in range(rank)))
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.kernels.axes import Array, along, as_ints, check_allocation, normalize_axes, on_axis
+from engine.kernels.axes import Array, along, as_ints, check_allocation, normalise_axes, on_axis
 from engine.kernels.precision import HALF
 from engine.kernels.registry import KernelContext, kernel
 
@@ -52,7 +52,7 @@ def resize(
     keep_aspect_ratio_policy: str = "stretch",
 ) -> Array:  # fmt: skip
     """Values at the source coordinates of the output grid; an axis of scale 1 stays as it is."""
-    which = normalize_axes(axes, x.ndim) if axes is not None else tuple(range(x.ndim))
+    which = normalise_axes(axes, x.ndim) if axes is not None else tuple(range(x.ndim))
     lengths = [x.shape[a] for a in which]
     crop = coordinate_transformation_mode == "tf_crop_and_resize"
     region = roi.tolist() if crop and roi is not None and roi.size else [0.0] * len(which) + [1.0] * len(which)

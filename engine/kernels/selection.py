@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.kernels.axes import Array, along, as_ints, normalize_axis
+from engine.kernels.axes import Array, along, as_ints, normalise_axis
 from engine.kernels.precision import in_float32, wide
 from engine.kernels.registry import KernelContext, kernel
 
@@ -29,7 +29,7 @@ def top_k_1(ctx: KernelContext, x: Array, *, k: int, axis: int = -1) -> tuple[Ar
 
 
 def _top_k(xp: Any, x: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
-    axis = normalize_axis(axis, x.ndim)
+    axis = normalise_axis(axis, x.ndim)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f"k is {k}, but axis {axis} has {x.shape[axis]} elements")
     keys = wide(x)
@@ -48,7 +48,7 @@ def _extreme(op_type: str, name: str) -> None:
     def arg_extreme(
         ctx: KernelContext, x: Array, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
     ) -> Array:
-        axis = normalize_axis(axis, x.ndim)
+        axis = normalise_axis(axis, x.ndim)
         x = wide(x)
         if select_last_index:
             found = x.shape[axis] - 1 - getattr(ctx.xp, name)(ctx.xp.flip(x, axis), axis=axis)
@@ -67,7 +67,7 @@ def unique(
     ctx: KernelContext, x: Array, *, axis: int | None = None, sorted: int = 1
 ) -> tuple[Array, Array, Array, Array]:
     """Distinct elements (slices along `axis`), where each first occurs, which one each element is, and how often."""
-    along_axis = 0 if axis is None else normalize_axis(axis, x.ndim)
+    along_axis = 0 if axis is None else normalise_axis(axis, x.ndim)
     values, first, inverse, counts = np.unique(
         x.reshape(-1) if axis is None else x,
         return_index=True, return_inverse=True, return_counts=True, axis=along_axis,
@@ -97,7 +97,7 @@ def _running(
     xp: Any, name: str, neutral: int, x: Array, axis: np.ndarray, exclusive: int, reverse: int
 ) -> Array:
     """Running sums or products; `exclusive` ones leave out the element itself and begin with the neutral element."""
-    a = normalize_axis(as_ints(axis)[0], x.ndim)
+    a = normalise_axis(as_ints(axis)[0], x.ndim)
     if reverse:
         x = xp.flip(x, a)
     if exclusive:
@@ -133,9 +133,9 @@ def non_max_suppression(
     return np.array(chosen, dtype=np.int64).reshape(-1, 3)
 
 
-def _corners(boxes: np.ndarray, centered: bool) -> np.ndarray:
+def _corners(boxes: np.ndarray, centred: bool) -> np.ndarray:
     """Boxes as [low 0, low 1, high 0, high 1]."""
-    if centered:
+    if centred:
         half = boxes[:, 2:] / 2
         return np.concatenate((boxes[:, :2] - half, boxes[:, :2] + half), axis=1)
     first, second = boxes[:, :2], boxes[:, 2:]

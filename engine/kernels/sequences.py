@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from engine.graph.types import Type
-from engine.kernels.axes import Array, along, as_ints, normalize_axis
+from engine.kernels.axes import Array, along, as_ints, normalise_axis
 from engine.kernels.registry import KernelContext, Value, kernel
 
 Sequence = list[Any]
@@ -64,7 +64,7 @@ def split_to_sequence(
     ctx: KernelContext, x: Array, split: Array | None = None, *, axis: int = 0, keepdims: int = 1
 ) -> Sequence:
     """Pieces along `axis`: of the sizes in `split`, of its one size (the last may be smaller), or of one each."""
-    axis = normalize_axis(axis, x.ndim)
+    axis = normalise_axis(axis, x.ndim)
     length = x.shape[axis]
     if split is None and not keepdims:
         return [x[along(axis, x.ndim, i)] for i in range(length)]

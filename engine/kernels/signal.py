@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.dtypes import from_code
 from engine.errors import UnsupportedError
-from engine.kernels.axes import normalize_axis
+from engine.kernels.axes import normalise_axis
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, host_array, kernel
 
@@ -37,7 +37,7 @@ def _number(value: Any) -> int:
 
 
 def _transform(xp: Any, x: Any, length: int | None, axis: int, inverse: int, onesided: int) -> Any:
-    axis = normalize_axis(axis, x.ndim)
+    axis = normalise_axis(axis, x.ndim)
     if axis == x.ndim - 1:
         raise UnsupportedError("the axis of a DFT is the one that holds real and imaginary parts")
     signal = _complex(x)

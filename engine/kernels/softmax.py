@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.kernels.axes import Array, normalize_axis, on_axis
+from engine.kernels.axes import Array, normalise_axis, on_axis
 from engine.kernels.elementwise import ROWS, by_rows
 from engine.kernels.precision import in_float32
 from engine.kernels.registry import KernelContext, kernel
@@ -49,12 +49,12 @@ def _declare(op_type: str, function: Callable[[Any, Array, int], Array]) -> None
     @kernel(op_type, 13)
     @in_float32
     def along_axis(ctx: KernelContext, x: Array, *, axis: int = -1) -> Array:
-        return function(ctx.xp, x, normalize_axis(axis, x.ndim))
+        return function(ctx.xp, x, normalise_axis(axis, x.ndim))
 
     @kernel(op_type, 1, 11)
     @in_float32
     def over_rows(ctx: KernelContext, x: Array, *, axis: int = 1) -> Array:
-        axis = x.ndim if axis == x.ndim else normalize_axis(axis, x.ndim)
+        axis = x.ndim if axis == x.ndim else normalise_axis(axis, x.ndim)
         rows = 1
         for d in x.shape[:axis]:
             rows *= d

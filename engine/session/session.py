@@ -16,7 +16,7 @@ from engine.feeds import bound_dims, check_feeds
 from engine.graph.ir import Graph, Model, Node, Tensor
 from engine.kernels.registry import T, Value
 from engine.memory import MemoryEstimate, available_bytes, check_memory, estimate_memory
-from engine.optimizer import optimize
+from engine.optimiser import optimise
 from engine.providers import ExecutionProvider, default_providers, provider_named
 from engine.providers.base import HOST
 from engine.providers.groups import is_constant_node
@@ -38,7 +38,7 @@ class Mode(StrEnum):
     """Which graph a session runs."""
 
     FAITHFUL = "faithful"  # as stored, node by node
-    FAST = "fast"  # made over by the optimizer
+    FAST = "fast"  # made over by the optimiser
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Session:
     ----------
     providers: in order of preference, as this session works with them (`ExecutionProvider.for_session`).
     placements: for every node, subgraphs included, who computes it and why earlier providers do not.
-    optimized: in the fast mode the model that runs. Its nodes are those that placements and observers speak of;
+    optimised: in the fast mode the model that runs. Its nodes are those that placements and observers speak of;
         tensors that a run keeps are the user's own, where they still exist.
     """
 
@@ -122,8 +122,8 @@ class Session:
 
         self.model = model
         self.options = options
-        self.optimized = optimize(model, go_on=go_on) if Mode(options.mode) is Mode.FAST else None
-        runs = model if self.optimized is None else self.optimized.model
+        self.optimised = optimise(model, go_on=go_on) if Mode(options.mode) is Mode.FAST else None
+        runs = model if self.optimised is None else self.optimised.model
         self._graph = graph = runs.graph
         chosen = [provider.for_session(runs) for provider in (default_providers() if providers is None else providers)]
         if not any(provider.name == "CPU" for provider in chosen):
@@ -241,34 +241,34 @@ class Session:
 
     def by_users_tensors(self, found: dict[Tensor, T]) -> dict[Tensor, T]:
         """What was found of tensors that ran, by the user's own; in the fast mode those that still exist."""
-        if self.optimized is None:
+        if self.optimised is None:
             return found
-        return {self.optimized.originals[t]: value for t, value in found.items() if t in self.optimized.originals}
+        return {self.optimised.originals[t]: value for t, value in found.items() if t in self.optimised.originals}
 
     def by_users_nodes(self, seconds: Mapping[Node, list[float]]) -> dict[Node, list[float]]:
         """Times of nodes that ran, by the user's own; in the fast mode each at the first node that it stands for."""
-        if self.optimized is None:
+        if self.optimised is None:
             return dict(seconds)
         found: dict[Node, list[float]] = {}
         for node, times in seconds.items():
-            first = self.optimized.origins[node][0]
+            first = self.optimised.origins[node][0]
             found[first] = [a + b for a, b in zip_longest(found.get(first, []), times, fillvalue=0.0)]
         return found
 
     def users_placements(self) -> dict[Node, Placement]:
         """The placements of the user's own nodes; in the fast mode of those that something which runs stands for."""
-        if self.optimized is None:
+        if self.optimised is None:
             return dict(self.placements)
-        origins = self.optimized.origins
+        origins = self.optimised.origins
         return {node: placement for made, placement in self.placements.items() for node in origins[made]}
 
     def _still_there(self, overrides: Mapping[str, str]) -> dict[str, str]:
         """The overrides without those of nodes and operators that the fast mode has made part of others."""
-        if self.optimized is None:
+        if self.optimised is None:
             return dict(overrides)
         before, after = (
             {key for node in model.nodes() for key in override_keys(node)}
-            for model in (self.model, self.optimized.model)
+            for model in (self.model, self.optimised.model)
         )
         return {key: name for key, name in overrides.items() if key in after or key not in before}
 

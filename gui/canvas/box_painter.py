@@ -7,10 +7,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QRegion
 
 from gui.canvas.buffers import Buffers
-from gui.canvas.coloring import Coloring
+from gui.canvas.colouring import Colouring
 from gui.canvas.geometry import CHIP, DASHED, FRAME, HEADED, MISSING, Geometry
 from gui.canvas.layout.types import Ints
-from gui.canvas.palette import CanvasColors
+from gui.canvas.palette import CanvasColours
 from gui.canvas.scene import HEADER_HEIGHT
 from gui.canvas.visible import Visible, distinct_rects
 
@@ -28,14 +28,14 @@ class BoxPainter:
         self._is_frame = geometry.kind == FRAME
         self._is_headed = np.isin(geometry.kind, HEADED)
 
-    def paint_frames(self, painter: QPainter, seen: Visible, colors: CanvasColors) -> None:
+    def paint_frames(self, painter: QPainter, seen: Visible, colours: CanvasColours) -> None:
         """Paint the insides of opened modules, below the lines; outer ones first, as they are numbered."""
         frames = seen.boxes[self._is_frame[seen.boxes]]
         if not len(frames):
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, seen.near)
-        painter.setPen(QPen(QColor(colors.border), 1.0))
-        painter.setBrush(QColor(colors.frame))
+        painter.setPen(QPen(QColor(colours.border), 1.0))
+        painter.setBrush(QColor(colours.frame))
         radius = RADIUS * seen.scale if seen.near else 0.0
         for rect in self._rects(seen, frames):
             painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
@@ -50,14 +50,14 @@ class BoxPainter:
             region -= QRegion(header.toAlignedRect())
         return region
 
-    def paint(self, painter: QPainter, seen: Visible, colors: CanvasColors, coloring: Coloring) -> None:
+    def paint(self, painter: QPainter, seen: Visible, colours: CanvasColours, colouring: Colouring) -> None:
         """Paint boxes, and the headers of frames."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(Qt.PenStyle.NoPen)
         if seen.near:
-            self._near(painter, seen, colors, coloring)
+            self._near(painter, seen, colours, colouring)
             return
-        g, index = self._g, coloring.index[seen.boxes]
+        g, index = self._g, colouring.index[seen.boxes]
         is_frame = self._is_frame[seen.boxes]
         x, y, width, height = seen.rects(seen.boxes)
         if seen.far:
@@ -67,32 +67,32 @@ class BoxPainter:
         else:
             head = np.minimum(height, g.header[seen.boxes] * seen.scale)
             tall = (height > head + 1) & ~is_frame
-            painter.setBrush(QColor(colors.body))
-            painter.setPen(QPen(QColor(colors.border), 0))
+            painter.setBrush(QColor(colours.body))
+            painter.setPen(QPen(QColor(colours.border), 0))
             self._buffers.rects(painter, x[tall], y[tall], width[tall] - 1, height[tall])
             painter.setPen(Qt.PenStyle.NoPen)
-        for i, color in enumerate(coloring.colors):
+        for i, colour in enumerate(colouring.colours):
             same = index == i
             if same.any():
-                painter.setBrush(QColor(color))
+                painter.setBrush(QColor(colour))
                 self._buffers.rects(painter, x[same], y[same], width[same], head[same])
 
-    def _near(self, painter: QPainter, seen: Visible, colors: CanvasColors, coloring: Coloring) -> None:
+    def _near(self, painter: QPainter, seen: Visible, colours: CanvasColours, colouring: Colouring) -> None:
         """Boxes near enough for corners, drawn one by one in scene px."""
         painter.save()
         painter.translate(seen.view.dx, seen.view.dy)
         painter.scale(seen.scale, seen.scale)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         headed = self._is_headed[seen.boxes]
-        self._headed(painter, seen.boxes[headed], colors, coloring)
-        self._pills(painter, seen.boxes[~headed], colors)
+        self._headed(painter, seen.boxes[headed], colours, colouring)
+        self._pills(painter, seen.boxes[~headed], colours)
         painter.restore()
 
-    def _headed(self, painter: QPainter, boxes: Ints, colors: CanvasColors, coloring: Coloring) -> None:
+    def _headed(self, painter: QPainter, boxes: Ints, colours: CanvasColours, colouring: Colouring) -> None:
         g = self._g
-        outline = QPen(QColor(colors.border), 1.0)
-        brushes = [QBrush(QColor(color)) for color in coloring.colors]
-        body = QBrush(QColor(colors.body))
+        outline = QPen(QColor(colours.border), 1.0)
+        brushes = [QBrush(QColor(colour)) for colour in colouring.colours]
+        body = QBrush(QColor(colours.body))
         for i in boxes.tolist():
             x, y, width, height = float(g.x0[i]), float(g.y0[i]), float(g.x1[i] - g.x0[i]), float(g.y1[i] - g.y0[i])
             if height > HEADER_HEIGHT and not self._is_frame[i]:
@@ -100,18 +100,18 @@ class BoxPainter:
                 painter.setBrush(body)
                 painter.drawRoundedRect(QRectF(x + 0.5, y + 0.5, width - 1, height - 1), RADIUS, RADIUS)
             painter.translate(x, y)
-            painter.fillPath(self._header(width, height > HEADER_HEIGHT), brushes[int(coloring.index[i])])
+            painter.fillPath(self._header(width, height > HEADER_HEIGHT), brushes[int(colouring.index[i])])
             painter.translate(-x, -y)
 
-    def _pills(self, painter: QPainter, boxes: Ints, colors: CanvasColors) -> None:
+    def _pills(self, painter: QPainter, boxes: Ints, colours: CanvasColours) -> None:
         g = self._g
         for i in boxes.tolist():
             kind = int(g.kind[i])
-            pen = QPen(QColor(colors.error if kind == MISSING else colors.edge), 1.0)
+            pen = QPen(QColor(colours.error if kind == MISSING else colours.edge), 1.0)
             if kind in DASHED:
                 pen.setDashPattern([4, 3])
             painter.setPen(pen if kind != CHIP else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colors.chip if kind == CHIP else colors.pill))
+            painter.setBrush(QColor(colours.chip if kind == CHIP else colours.pill))
             rect = QRectF(float(g.x0[i]), float(g.y0[i]), float(g.x1[i] - g.x0[i]), float(g.y1[i] - g.y0[i]))
             painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), rect.height() / 2, rect.height() / 2)
 
@@ -135,20 +135,20 @@ class BoxPainter:
 
     # What stands out
 
-    def paint_outlines(self, painter: QPainter, seen: Visible, boxes: Ints, color: str, width: float) -> None:
+    def paint_outlines(self, painter: QPainter, seen: Visible, boxes: Ints, colour: str, width: float) -> None:
         """Outline some boxes."""
         boxes = boxes[seen.sees(boxes)]
         if not len(boxes):
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        painter.setPen(QPen(QColor(color), width))
+        painter.setPen(QPen(QColor(colour), width))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         corner = (RADIUS + 1.5) * seen.scale
         for box, rect in zip(boxes.tolist(), self._rects(seen, boxes), strict=True):
             radius = corner if self._is_headed[box] else rect.height() / 2
             painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), radius, radius)
 
-    def paint_flags(self, painter: QPainter, seen: Visible, boxes: Ints, color: str) -> None:
+    def paint_flags(self, painter: QPainter, seen: Visible, boxes: Ints, colour: str) -> None:
         """Put a ribbon at the left of bookmarked boxes."""
         boxes = boxes[seen.sees(boxes)]
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
@@ -163,9 +163,9 @@ class BoxPainter:
                 (x - FLAG_WIDTH, y),
             ):
                 path.lineTo(*point)
-            painter.fillPath(path, QColor(color))
+            painter.fillPath(path, QColor(colour))
 
-    def paint_marked_rows(self, painter: QPainter, seen: Visible, rows: Ints, color: str) -> None:
+    def paint_marked_rows(self, painter: QPainter, seen: Visible, rows: Ints, colour: str) -> None:
         """Outline some rows."""
         if not seen.detailed:
             return
@@ -174,7 +174,7 @@ class BoxPainter:
         box = g.rows.box[rows]
         x, y = seen.points(np.stack([g.x0[box] + 3, g.y0[box] + g.rows.middle[rows] - 7], 1))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        painter.setPen(QPen(QColor(color), 1.2))
+        painter.setPen(QPen(QColor(colour), 1.2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for left, top, width in zip(x.tolist(), y.tolist(), (g.x1[box] - g.x0[box] - 6).tolist(), strict=True):
             painter.drawRoundedRect(QRectF(left, top, width * seen.scale, 14 * seen.scale), 3, 3)

@@ -198,7 +198,7 @@ class GraphCanvas(RelatedPicture):
         elif isinstance(item, Graph):
             self.graph_opened.emit(item)
         elif self._scene.boxes[box].kind is BoxKind.CHIP:
-            self.center_on(item)
+            self.centre_on(item)
         elif isinstance(item, Node) and item.subgraphs:
             chosen = next((graph for graph in item.subgraphs.values() if graph is row), None)
             if chosen is None and len(item.subgraphs) == 1:

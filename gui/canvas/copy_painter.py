@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from gui.canvas.copies import BADGE_HEIGHT, BADGE_PADDING, BADGE_STYLE, CopyMarks
 from gui.canvas.geometry import StringTable
 from gui.canvas.line_painter import LinePainter
-from gui.canvas.palette import CanvasColors
+from gui.canvas.palette import CanvasColours
 from gui.canvas.text import TextDrawer
 from gui.canvas.visible import Visible
 
@@ -28,12 +28,12 @@ class CopyPainter:
         self._middles = np.array([(badge.x, badge.y) for badge in badges], float).reshape(-1, 2)
         self._widths = np.array([badge.width for badge in badges], float)
 
-    def paint_lines(self, painter: QPainter, seen: Visible, colors: CanvasColors) -> None:
+    def paint_lines(self, painter: QPainter, seen: Visible, colours: CanvasColours) -> None:
         """Paint the lines that copies run along, dashed before a run has made them."""
         marks = self._marks
-        self._lines.paint_segments(painter, seen, marks.segments, marks.arrows, colors.copied, marks.planned)
+        self._lines.paint_segments(painter, seen, marks.segments, marks.arrows, colours.copied, marks.planned)
 
-    def paint_badges(self, painter: QPainter, seen: Visible, colors: CanvasColors) -> None:
+    def paint_badges(self, painter: QPainter, seen: Visible, colours: CanvasColours) -> None:
         """Paint what is copied into the boxes in sight, once it can be read."""
         shown = np.flatnonzero(seen.sees(self._boxes)) if len(self._boxes) and seen.detailed else self._boxes[:0]
         if not len(shown):
@@ -41,9 +41,9 @@ class CopyPainter:
         x, y = seen.points(self._middles[shown])
         width, height = self._widths[shown] * seen.scale, BADGE_HEIGHT * seen.scale
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        painter.setPen(QPen(QColor(colors.copied), 1.0))
-        painter.setBrush(QColor(colors.background))
+        painter.setPen(QPen(QColor(colours.copied), 1.0))
+        painter.setBrush(QColor(colours.background))
         for left, top, wide in zip((x - width / 2).tolist(), (y - height / 2).tolist(), width.tolist(), strict=True):
             painter.drawRoundedRect(QRectF(left, top, wide, height), height / 2, height / 2)
         begin = x - width / 2 + BADGE_PADDING * seen.scale
-        self._text.draw(painter, BADGE_STYLE, colors.copied, seen.scale, self._marks.texts[shown], begin, y, width)
+        self._text.draw(painter, BADGE_STYLE, colours.copied, seen.scale, self._marks.texts[shown], begin, y, width)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPolygon
 from gui.canvas.buffers import Buffers
 from gui.canvas.geometry import Geometry
 from gui.canvas.layout.types import Floats, Ints
-from gui.canvas.palette import CanvasColors
+from gui.canvas.palette import CanvasColours
 from gui.canvas.visible import Visible
 
 ARROW_WIDTH, ARROW_HEIGHT = 4.2, 7.0
@@ -23,49 +23,49 @@ class LinePainter:
         self._g = geometry
         self._buffers = buffers
 
-    def paint(self, painter: QPainter, seen: Visible, colors: CanvasColors) -> None:
+    def paint(self, painter: QPainter, seen: Visible, colours: CanvasColours) -> None:
         """Paint all lines in sight: plain, dashed where a subgraph captures a value, red where they close a cycle."""
         g = self._g
         back, captured = g.segment_back[seen.segments], g.segment_captured[seen.segments]
         if seen.far:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            painter.setPen(QPen(QColor(colors.edge), 0))
+            painter.setPen(QPen(QColor(colours.edge), 0))
             self._buffers.lines(painter, seen.distinct_lines(seen.segments))
         else:
             plain = seen.segments[~back & ~captured]
-            self._draw(painter, seen, seen.lines(plain), QPen(QColor(colors.edge), seen.line_width))
-            self._dashed(painter, seen, seen.segments[captured & ~back], colors.edge, seen.line_width)
-        self._dashed(painter, seen, seen.segments[back], colors.error, max(1.2, 1.4 * seen.scale))
+            self._draw(painter, seen, seen.lines(plain), QPen(QColor(colours.edge), seen.line_width))
+            self._dashed(painter, seen, seen.segments[captured & ~back], colours.edge, seen.line_width)
+        self._dashed(painter, seen, seen.segments[back], colours.error, max(1.2, 1.4 * seen.scale))
         arrows = seen.arrows
-        self._arrows(painter, seen, arrows[~g.arrow_back[arrows]], colors.edge)
-        self._arrows(painter, seen, arrows[g.arrow_back[arrows]], colors.error)
+        self._arrows(painter, seen, arrows[~g.arrow_back[arrows]], colours.edge)
+        self._arrows(painter, seen, arrows[g.arrow_back[arrows]], colours.error)
 
-    def paint_nets(self, painter: QPainter, seen: Visible, nets: Ints, color: str) -> None:
+    def paint_nets(self, painter: QPainter, seen: Visible, nets: Ints, colour: str) -> None:
         """Paint all branches of some nets, thicker."""
         g, segments, arrows = self._g, seen.segments, seen.arrows
         segments, arrows = segments[np.isin(g.segment_net[segments], nets)], arrows[np.isin(g.arrow_net[arrows], nets)]
-        self._thick(painter, seen, segments, arrows, color)
+        self._thick(painter, seen, segments, arrows, colour)
 
     def paint_segments(
-        self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str, dashed: bool = False
+        self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, colour: str, dashed: bool = False
     ) -> None:  # fmt: skip
         """Paint some pieces of lines, thicker, and some arrowheads."""
         segments, arrows = np.intersect1d(seen.segments, segments), np.intersect1d(seen.arrows, arrows)
-        self._thick(painter, seen, segments, arrows, color, dashed)
+        self._thick(painter, seen, segments, arrows, colour, dashed)
 
     def _thick(
-        self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, color: str, dashed: bool = False
+        self, painter: QPainter, seen: Visible, segments: Ints, arrows: Ints, colour: str, dashed: bool = False
     ) -> None:  # fmt: skip
         width = max(1.6, 2.0 * seen.scale)
         if dashed:
-            self._dashed(painter, seen, segments, color, width)
+            self._dashed(painter, seen, segments, colour, width)
         else:
-            self._draw(painter, seen, seen.lines(segments), QPen(QColor(color), width))
-        self._arrows(painter, seen, arrows, color)
+            self._draw(painter, seen, seen.lines(segments), QPen(QColor(colour), width))
+        self._arrows(painter, seen, arrows, colour)
 
-    def _dashed(self, painter: QPainter, seen: Visible, segments: Ints, color: str, width: float) -> None:
+    def _dashed(self, painter: QPainter, seen: Visible, segments: Ints, colour: str, width: float) -> None:
         if len(segments):
-            pen = QPen(QColor(color), width)
+            pen = QPen(QColor(colour), width)
             pen.setDashPattern(DASHES)
             self._draw(painter, seen, seen.lines(segments), pen)
 
@@ -93,7 +93,7 @@ class LinePainter:
             path.cubicTo(x0, y0 + bow, x1, y1 - bow, x1, y1)
         return path
 
-    def _arrows(self, painter: QPainter, seen: Visible, which: Ints, color: str) -> None:
+    def _arrows(self, painter: QPainter, seen: Visible, which: Ints, colour: str) -> None:
         if not len(which):
             return
         x, y = seen.points(self._g.arrows[which])
@@ -105,4 +105,4 @@ class LinePainter:
             path.addPolygon(QPolygonF([*corners, QPointF(tip_x, tip_y)]))
         path.setFillRule(Qt.FillRule.WindingFill)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        painter.fillPath(path, QBrush(QColor(color)))
+        painter.fillPath(path, QBrush(QColor(colour)))

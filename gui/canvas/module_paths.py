@@ -53,7 +53,7 @@ def settled_paths(
 ) -> ModulePaths:
     """The modules of nodes by what their metadata tells of them, where it does, and else by their names.
 
-    A node of which nothing is told, such as one that an optimizer put in, belongs where its readers do.
+    A node of which nothing is told, such as one that an optimiser put in, belongs where its readers do.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gui.theme import Theme
 
 
-class ColorBy(StrEnum):
+class ColourBy(StrEnum):
     """What boxes are coloured by, and so what the values by node are."""
 
     CATEGORY = "category"  # none are needed
@@ -41,9 +41,9 @@ class Category(Enum):
     GROUP = ("Module", "#1f6f8b", "▣")
     OTHER = ("Other operators", "#4a5568", "□")
 
-    def __init__(self, label: str, color: str, glyph: str) -> None:
+    def __init__(self, label: str, colour: str, glyph: str) -> None:
         self.label = label
-        self.color = color
+        self.colour = colour
         self.glyph = glyph
 
 
@@ -92,7 +92,7 @@ def category_of(op_type: str, domain: str) -> Category:
 
 
 @dataclass(frozen=True, slots=True)
-class CanvasColors:
+class CanvasColours:
     """Colours of the canvas as #rrggbb; operator headers come from `Category`."""
 
     background: str
@@ -115,9 +115,9 @@ class CanvasColors:
     netron_other: str  # header of an operator that Netron has no category for
 
 
-def canvas_colors(theme: Theme) -> CanvasColors:
+def canvas_colours(theme: Theme) -> CanvasColours:
     """Colours of the canvas in a theme of the application."""
-    return CanvasColors(
+    return CanvasColours(
         background=theme.canvas,
         body=theme.raised,
         border="#414754" if theme.dark else "#cfd5df",
@@ -141,13 +141,13 @@ def canvas_colors(theme: Theme) -> CanvasColors:
 
 # For colouring by provider or dtype: dark enough for white text, told apart by people who see no red or green.
 SERIES = ("#2b67b1", "#926116", "#27775c", "#7a3fc0", "#b0483f", "#43727e", "#846638", "#5560c4")
-PROVIDER_COLORS: Mapping[str, str] = {
+PROVIDER_COLOURS: Mapping[str, str] = {
     "CPU": "#55658a",
     "Accelerate": "#7a3fc0",
     "CUDA": "#27775c",
     "ONNX Runtime": "#2b67b1",
 }
-CHANGE_COLORS: Mapping[str, str] = {
+CHANGE_COLOURS: Mapping[str, str] = {
     ADDED: "#27775c", CHANGED: "#926116", WEIGHTS: "#2b67b1", GAP: "#b0483f", INSIDE: "#846638",
 }  # fmt: skip
 NO_VALUE = "#6f747e"  # header of a node that has no value in the current colouring
@@ -170,10 +170,10 @@ _NETRON: Mapping[str, tuple[str, str]] = {
         DecoderMaskedSelfAttention GroupQueryAttention LongformerAttention MultiHeadAttention PackedAttention
         PackedMultiHeadAttention PagedAttention QAttention QOrderedAttention SparseAttention"""),
 }  # fmt: skip
-_NETRON_COLOR = {op: color for color, ops in _NETRON.values() for op in ops.split()}
+_NETRON_COLOUR = {op: colour for colour, ops in _NETRON.values() for op in ops.split()}
 NETRON_OTHER = "#333333"
 
 
-def netron_color(op_type: str, domain: str) -> str:
+def netron_colour(op_type: str, domain: str) -> str:
     """Netron's colour of an operator."""
-    return _NETRON_COLOR.get(op_type, NETRON_OTHER) if domain in _DOMAINS else NETRON_OTHER
+    return _NETRON_COLOUR.get(op_type, NETRON_OTHER) if domain in _DOMAINS else NETRON_OTHER

@@ -16,7 +16,7 @@ from engine.session import ProviderEdge
 from engine.shapes.bind import Binder
 from gui import right_of_way
 from gui.canvas.buffers import Buffers
-from gui.canvas.coloring import Coloring, make_coloring
+from gui.canvas.colouring import Colouring, make_colouring
 from gui.canvas.copies import CopyMarks, copies_text
 from gui.canvas.edge_labels import EdgeLabels
 from gui.canvas.frame_cache import FrameCache
@@ -25,7 +25,7 @@ from gui.canvas.layout import Layout
 from gui.canvas.layout.types import Ints
 from gui.canvas.links import Lit
 from gui.canvas.painter import Emphasis, FramePainter
-from gui.canvas.palette import CanvasColors, ColorBy, canvas_colors
+from gui.canvas.palette import CanvasColours, ColourBy, canvas_colours
 from gui.canvas.ports import ports_of
 from gui.canvas.scene import Scene
 from gui.canvas.text import AtlasText, TextMeasure
@@ -43,10 +43,10 @@ class GraphPicture(Viewport):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._painter: FramePainter | None = None
-        self._coloring: Coloring | None = None
-        self._colored_by: tuple[ColorBy, Mapping[Node, object] | None, str] = (ColorBy.CATEGORY, None, "")
+        self._colouring: Colouring | None = None
+        self._coloured_by: tuple[ColourBy, Mapping[Node, object] | None, str] = (ColourBy.CATEGORY, None, "")
         self._emphasis = Emphasis()
-        self._colors = canvas_colors(LIGHT)
+        self._colours = canvas_colours(LIGHT)
         self._buffers = Buffers()
         self._measure = TextMeasure()
         self._binder: Binder | None = None
@@ -74,14 +74,14 @@ class GraphPicture(Viewport):
         self._scene = scene
         self._emphasis, self._selected, self._opened, self._lit = Emphasis(), None, False, None
         if scene is None or layout is None:
-            self._scene = self._geometry = self._painter = self._coloring = None
+            self._scene = self._geometry = self._painter = self._colouring = None
         else:
             self._geometry = geometry or Geometry.of(scene, layout)
             labels = EdgeLabels(scene, self._geometry, self._measure, self._binder)
             drawer = partial(AtlasText, buffers=self._buffers)
             self._painter = FramePainter(self._geometry, labels, self._buffers, drawer, glyphs=not self._netron)
             self._mark_copies()
-        self._recolor()
+        self._recolour()
         if place is None or not self._hold(hold, place):
             self._open_view()
 
@@ -103,7 +103,7 @@ class GraphPicture(Viewport):
             return
         self._copies = copies
         self._mark_copies()
-        self._recolor()
+        self._recolour()
 
     def _mark_copies(self) -> None:
         if self._painter is not None and self._scene is not None and self._geometry is not None:
@@ -114,14 +114,14 @@ class GraphPicture(Viewport):
         """Take Netron's colours of operators, and leave out the signs of their categories."""
         if on != self._netron:
             self._netron = on
-            self._recolor()
+            self._recolour()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
-        self._colors = canvas_colors(theme)
-        self._recolor()
+        self._colours = canvas_colours(theme)
+        self._recolour()
 
-    def set_colors(self, by: ColorBy, values: Mapping[Node, object] | None = None, title: str = "") -> None:
+    def set_colours(self, by: ColourBy, values: Mapping[Node, object] | None = None, title: str = "") -> None:
         """Colour the nodes by something, with a legend.
 
         Parameters
@@ -131,22 +131,22 @@ class GraphPicture(Viewport):
         values
             By node. A node without a value is grey.
         title
-            Of the legend, for `ColorBy.NUMBER`.
+            Of the legend, for `ColourBy.NUMBER`.
 
         Raises
         ------
         ValueError
             If the values are none of these.
         """
-        self._colored_by = (by, values, title)
-        self._recolor()
+        self._coloured_by = (by, values, title)
+        self._recolour()
 
-    def _recolor(self) -> None:
-        coloring = make_coloring(self._scene, *self._colored_by, self._netron) if self._scene else None
-        self._coloring = coloring.suited(self._colors) if coloring is not None else None
-        if self._coloring is not None and self._coloring.legend is not None and self._copies:
-            self._coloring.legend.entries.append((self._colors.copied, copies_text(self._copies)))
-        self._legend.show_legend(self._coloring.legend if self._coloring else None, self._colors)
+    def _recolour(self) -> None:
+        colouring = make_colouring(self._scene, *self._coloured_by, self._netron) if self._scene else None
+        self._colouring = colouring.suited(self._colours) if colouring is not None else None
+        if self._colouring is not None and self._colouring.legend is not None and self._copies:
+            self._colouring.legend.entries.append((self._colours.copied, copies_text(self._copies)))
+        self._legend.show_legend(self._colouring.legend if self._colouring else None, self._colours)
         self._cache.clear()
         self._update_minimap()
         self._place_overlays()
@@ -158,18 +158,18 @@ class GraphPicture(Viewport):
         return self._copies
 
     @property
-    def colors(self) -> CanvasColors:
+    def colours(self) -> CanvasColours:
         """The colours of the theme."""
-        return self._colors
+        return self._colours
 
     @property
-    def coloring(self) -> Coloring | None:
+    def colouring(self) -> Colouring | None:
         """The colours of the boxes; None where nothing is shown."""
-        return self._coloring
+        return self._colouring
 
     def _update_minimap(self) -> None:
         found, marked = self._emphasis.found, self._emphasis.marked
-        self._minimap.show_scene(self._geometry, self._coloring, self._colors, self.view, found, marked)
+        self._minimap.show_scene(self._geometry, self._colouring, self._colours, self.view, found, marked)
 
     # Selection
 
@@ -252,15 +252,15 @@ class GraphPicture(Viewport):
 
     def _paint(self) -> None:
         painter = QPainter(self)
-        if self._painter is None or self._coloring is None:
-            painter.fillRect(self.rect(), QColor(self._colors.background))
+        if self._painter is None or self._colouring is None:
+            painter.fillRect(self.rect(), QColor(self._colours.background))
         else:
             ratio = painter.device().devicePixelRatioF()
-            self._cache.draw(painter, self.view, self.size(), ratio, self._colors.background, self._moving)
-            self._painter.paint_emphasis(painter, self.view, self._colors, self._emphasis, self._moving)
+            self._cache.draw(painter, self.view, self.size(), ratio, self._colours.background, self._moving)
+            self._painter.paint_emphasis(painter, self.view, self._colours, self._emphasis, self._moving)
         painter.end()
 
     def _paint_frame(self, painter: QPainter, moving: bool, area: QRectF | None) -> None:
         assert self._painter is not None
-        assert self._coloring is not None
-        self._painter.paint(painter, self.view, self._colors, self._coloring, self._lit, moving, area)
+        assert self._colouring is not None
+        self._painter.paint(painter, self.view, self._colours, self._colouring, self._lit, moving, area)

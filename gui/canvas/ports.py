@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from engine.graph.ir import Node
 from gui.canvas.geometry import Geometry
 from gui.canvas.layout.types import Floats
-from gui.canvas.palette import CanvasColors
+from gui.canvas.palette import CanvasColours
 from gui.canvas.scene import BoxKind, Scene, TextStyle
 from gui.canvas.text import font
 from gui.canvas.visible import Visible
@@ -69,7 +69,7 @@ def _beside(ends: Floats, texts: list[str], horizontal: bool) -> Floats:
     return middles
 
 
-def paint_ports(painter: QPainter, seen: Visible, ports: Ports, colors: CanvasColors) -> None:
+def paint_ports(painter: QPainter, seen: Visible, ports: Ports, colours: CanvasColours) -> None:
     """Paint the numbers, once they can be read."""
     scale = seen.scale
     if scale < LEAST_SCALE:
@@ -77,8 +77,8 @@ def paint_ports(painter: QPainter, seen: Visible, ports: Ports, colors: CanvasCo
     xs, ys = seen.points(ports.middles)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setFont(font(TextStyle.NOTE, 9.0 * scale))
-    painter.setBrush(QColor(colors.background))
-    painter.setPen(QPen(QColor(colors.accent), 1.0))
+    painter.setBrush(QColor(colours.background))
+    painter.setPen(QPen(QColor(colours.accent), 1.0))
     for x, y, text in zip(xs.tolist(), ys.tolist(), ports.texts, strict=True):
         width, height = _width(text) * scale, HEIGHT * scale
         pill = QRectF(x - width / 2, y - height / 2, width, height)

@@ -77,7 +77,7 @@ class TextDrawer(Protocol):
     """Draws texts given by number, left-aligned, each around a vertical middle and cut at a width."""
 
     def draw(
-        self, painter: QPainter, style: TextStyle, color: str, scale: float, texts: Ints, x: Floats, y: Floats,
+        self, painter: QPainter, style: TextStyle, colour: str, scale: float, texts: Ints, x: Floats, y: Floats,
         room: Floats,
     ) -> None: ...  # fmt: skip
 
@@ -89,14 +89,14 @@ class PlainText:
         self._strings = strings
 
     def draw(
-        self, painter: QPainter, style: TextStyle, color: str, scale: float, texts: Ints, x: Floats, y: Floats,
+        self, painter: QPainter, style: TextStyle, colour: str, scale: float, texts: Ints, x: Floats, y: Floats,
         room: Floats,
     ) -> None:  # fmt: skip
         face = font(style, 1)
         face.setPixelSize(max(1, round(_FACES[style].pixels * scale)))
         metrics = QFontMetricsF(face)
         painter.setFont(face)
-        painter.setPen(QColor(color))
+        painter.setPen(QColor(colour))
         drop = (metrics.ascent() - metrics.descent()) / 2
         for text, left, middle in zip(texts.tolist(), x.tolist(), y.tolist(), strict=True):
             painter.drawText(QPointF(left, middle + drop), self._strings.texts[text])
@@ -112,18 +112,18 @@ class AtlasText:
         self._atlases: dict[tuple[TextStyle, str, int, float], _Atlas] = {}
 
     def draw(
-        self, painter: QPainter, style: TextStyle, color: str, scale: float, texts: Ints, x: Floats, y: Floats,
+        self, painter: QPainter, style: TextStyle, colour: str, scale: float, texts: Ints, x: Floats, y: Floats,
         room: Floats,
     ) -> None:  # fmt: skip
         pixels = text_pixels(style, scale)
         if pixels < SMALLEST or not len(texts):
             return
         if pixels > LARGEST:
-            self._plain.draw(painter, style, color, scale, texts, x, y, room)
+            self._plain.draw(painter, style, colour, scale, texts, x, y, room)
             return
         ratio = painter.device().devicePixelRatioF()
-        key = (style, color, pixels, ratio)
-        atlas = self._atlases.pop(key, None) or _Atlas(font(style, pixels), color, ratio, self._strings)
+        key = (style, colour, pixels, ratio)
+        atlas = self._atlases.pop(key, None) or _Atlas(font(style, pixels), colour, ratio, self._strings)
         self._atlases[key] = atlas  # now the newest
         if len(self._atlases) > MAX_ATLASES:
             del self._atlases[next(iter(self._atlases))]
@@ -141,8 +141,8 @@ class AtlasText:
 class _Atlas:
     """Rows of rendered texts in one pixmap; texts are added when first drawn."""
 
-    def __init__(self, face: QFont, color: str, ratio: float, strings: StringTable) -> None:
-        self._font, self._color, self._ratio, self._strings = face, color, ratio, strings
+    def __init__(self, face: QFont, colour: str, ratio: float, strings: StringTable) -> None:
+        self._font, self._colour, self._ratio, self._strings = face, colour, ratio, strings
         self._metrics = QFontMetricsF(face)
         self.height = float(np.ceil(self._metrics.height()))
         self.left, self.top, self.width = np.zeros(0), np.zeros(0), np.zeros(0)
@@ -179,7 +179,7 @@ class _Atlas:
             painter.end()
         painter = QPainter(self.pixmap)
         painter.setFont(self._font)
-        painter.setPen(QColor(self._color))
+        painter.setPen(QColor(self._colour))
         for text in missing:
             area = QRectF(self.left[text], self.top[text], self.width[text], self.height)
             painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self._strings.texts[text])

@@ -39,7 +39,7 @@ class View:
     def fit(self, size: tuple[float, float]) -> None:
         """Show the whole scene, in the middle."""
         self.scale = self.fit_scale(size)
-        self.center_on(size[0] / 2, size[1] / 2)
+        self.centre_on(size[0] / 2, size[1] / 2)
 
     def open_at(self, size: tuple[float, float], top_x: float) -> None:
         """First view of a scene: fitted if that is readable, else full size at the top with `top_x` in the middle."""
@@ -47,9 +47,9 @@ class View:
             self.fit(size)
         else:
             self.scale = 1.0
-            self.center_on(top_x, self.height / 2 - MARGIN)
+            self.centre_on(top_x, self.height / 2 - MARGIN)
 
-    def center_on(self, x: float, y: float) -> None:
+    def centre_on(self, x: float, y: float) -> None:
         """Put a point of the scene in the middle, on whole px so that lines stay crisp."""
         self.dx = float(round(self.width / 2 - x * self.scale))
         self.dy = float(round(self.height / 2 - y * self.scale))

@@ -86,7 +86,7 @@ class Viewport(QWidget):
         self.view.scale = scale
         return self._hold(item, place, animated=True)
 
-    def center_on(self, item: object) -> bool:
+    def centre_on(self, item: object) -> bool:
         """Bring a node or tensor into the middle, at a readable scale; False if it is not shown here."""
         boxes = self._scene.locate(item) if self._scene else []
         if not boxes or self._geometry is None:
@@ -100,17 +100,17 @@ class Viewport(QWidget):
         """Bring a box into the middle; of a frame, its header."""
         assert self._geometry is not None
         g = self._geometry
-        self.view.center_on(float(g.x0[box] + g.x1[box]) / 2, float(g.y0[box] + min(g.y1[box] - g.y0[box], TALL) / 2))
+        self.view.centre_on(float(g.x0[box] + g.x1[box]) / 2, float(g.y0[box] + min(g.y1[box] - g.y0[box], TALL) / 2))
         self.view.cover(g.size)
         self._moved(animated=False)
 
     def reveal(self, item: object) -> bool:
-        """Like `center_on`, but stays put while the item is well in sight already."""
+        """Like `centre_on`, but stays put while the item is well in sight already."""
         boxes = self._scene.locate(item) if self._scene else []
         inner = QRectF(self.rect()).adjusted(20, 20, -20, -20)
         if boxes and self.view.scale >= 0.25 and any(inner.contains(self._box_rect(box).center()) for box in boxes):
             return True
-        return self.center_on(item)
+        return self.centre_on(item)
 
     # What is where
 
@@ -198,7 +198,7 @@ class Viewport(QWidget):
 
     @Slot(float, float)
     def _minimap_moved(self, x: float, y: float) -> None:
-        self.view.center_on(x, y)
+        self.view.centre_on(x, y)
         if self._geometry is not None:
             self.view.cover(self._geometry.size)
         self._moved()

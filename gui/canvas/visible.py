@@ -149,9 +149,9 @@ class Visible:
         return np.stack([(key[first] >> shift) & 32767 for shift in (45, 30, 15, 0)], 1) - 8.0
 
 
-def distinct_rects(x: Floats, y: Floats, color: Ints) -> Ints:
+def distinct_rects(x: Floats, y: Floats, colour: Ints) -> Ints:
     """Indices of rectangles that begin in different pixels or differ in colour."""
-    key = (np.rint(x).astype(np.int64) + 4096) * 2**32 + (np.rint(y).astype(np.int64) + 4096) * 64 + color
+    key = (np.rint(x).astype(np.int64) + 4096) * 2**32 + (np.rint(y).astype(np.int64) + 4096) * 64 + colour
     first: Ints = np.unique(key, return_index=True)[1]
     return first
 

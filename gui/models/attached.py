@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 
 from engine.graph.ir import Node, Tensor
 from gui.attachment.attached import Attached
-from gui.models.order import category_color
+from gui.models.order import category_colour
 from gui.models.table import Column, Style
 from gui.text import one_line
 
@@ -73,4 +73,4 @@ def _fact(name: str) -> Callable[[AttachedRow], str]:
 
 
 def _square(row: AttachedRow) -> QColor | None:
-    return category_color(row.item) if isinstance(row.item, Node) else None
+    return category_colour(row.item) if isinstance(row.item, Node) else None

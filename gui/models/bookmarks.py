@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor
 
 from engine.graph.ir import Node
 from gui.bookmarks import Bookmark
-from gui.models.order import category_color
+from gui.models.order import category_colour
 from gui.models.table import MUTED, PLAIN, Column, Style
 from gui.text import one_line
 
@@ -22,7 +22,7 @@ def _name_style(row: Bookmark) -> Style:
 
 
 def _square(row: Bookmark) -> QColor | None:
-    return category_color(row.item) if isinstance(row.item, Node) else None
+    return category_colour(row.item) if isinstance(row.item, Node) else None
 
 
 COLUMNS = (

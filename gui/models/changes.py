@@ -83,7 +83,7 @@ def _weight(pair: WeightPair) -> Iterator[ChangeRow]:
 
 
 def _square(row: ChangeRow) -> QColor | None:
-    return theme_manager().theme.color(row.role)
+    return theme_manager().theme.colour(row.role)
 
 
 COLUMNS = (

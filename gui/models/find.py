@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtGui import QColor
 
 from engine.graph.ir import Node, Tensor
-from gui.models.order import category_color
+from gui.models.order import category_colour
 from gui.models.table import Column, Style
 from gui.text import dtype_text, shape_of_type
 
@@ -51,7 +51,7 @@ class FindRow:
 
 
 def _square(row: FindRow) -> QColor | None:
-    return category_color(row.item) if isinstance(row.item, Node) else None
+    return category_colour(row.item) if isinstance(row.item, Node) else None
 
 
 COLUMNS = (

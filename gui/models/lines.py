@@ -34,7 +34,7 @@ class Line:
     detail_style: Style = MUTED
     target: object = None
     label_style: Style = MUTED
-    badge_color: str = ""
+    badge_colour: str = ""
     share: float = 0.0
     tip: str = ""
     wrapped: bool = False

@@ -134,9 +134,9 @@ def _count(dim: object) -> int:
     return dim if isinstance(dim, int) else -1
 
 
-def category_color(node: Node) -> QColor:
+def category_colour(node: Node) -> QColor:
     """The colour of a node's operator category."""
-    return QColor(category_of(node.op_type, node.domain).color)
+    return QColor(category_of(node.op_type, node.domain).colour)
 
 
 def _name_tip(row: OrderRow) -> str:
@@ -162,7 +162,7 @@ COLUMNS = (
     Column("#", lambda r: str(r.node.index + 1) if r.node.index >= 0 else "–", Style("muted"), right=True,
            key=lambda r: r.node.index if r.node.index >= 0 else 1 << 60, heading_tip="Place in the run order",
            tip=lambda r: "" if r.node.index >= 0 else "Not in the run order: on a cycle, or behind one"),
-    Column("operator", lambda r: r.node.op_type, square=lambda r: category_color(r.node),
+    Column("operator", lambda r: r.node.op_type, square=lambda r: category_colour(r.node),
            tip=lambda r: r.node.qualified_op),
     Column("name", lambda r: r.node.name, Style("muted"), tip=_name_tip),
     Column("ms", lambda r: "" if r.ms is None else ms_text(r.ms), Style("muted"), right=True,

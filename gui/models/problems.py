@@ -58,14 +58,14 @@ def problem_rows(diagnostics: Sequence[Diagnostic], index: ModelIndex) -> list[P
     return rows
 
 
-def severity_color(severity: Severity) -> QColor:
+def severity_colour(severity: Severity) -> QColor:
     """The colour that marks a severity."""
-    return theme_manager().theme.color(_ROLE[severity])
+    return theme_manager().theme.colour(_ROLE[severity])
 
 
 COLUMNS = (
     Column("severity", lambda r: r.diagnostic.severity.value, lambda r: Style(_ROLE[r.diagnostic.severity]),
-           key=lambda r: _RANK[r.diagnostic.severity], square=lambda r: severity_color(r.diagnostic.severity)),
+           key=lambda r: _RANK[r.diagnostic.severity], square=lambda r: severity_colour(r.diagnostic.severity)),
     Column("message", lambda r: one_line(r.message), tip=lambda r: f"{r.message}\n\n{r.advice}"),
     Column("place", lambda r: one_line(r.name), Style("muted")),
     Column("code", lambda r: r.diagnostic.code, Style("faint", mono=True), tip=lambda r: r.advice),

@@ -11,7 +11,7 @@ from engine.graph.ir import Node, Tensor
 from engine.session import ProviderEdge
 from engine.words import bytes_text
 from gui.document import Document, Item
-from gui.models.order import category_color
+from gui.models.order import category_colour
 from gui.models.table import Column, Style
 from gui.running.times import NodeTime, OperatorTime, RunTimes, copy_rows
 from gui.table_pane import TablePane, node_first, own_tensors
@@ -23,7 +23,7 @@ from gui.widgets.run.plots import NodesPlot, OperatorsPlot, RunsPlot, SeriesPlot
 from gui.widgets.run.result_line import ResultLine
 
 _COLUMNS = (
-    Column("node", lambda r: r.node.qualified_name, square=lambda r: category_color(r.node), tip=lambda r: _names(r)),
+    Column("node", lambda r: r.node.qualified_name, square=lambda r: category_colour(r.node), tip=lambda r: _names(r)),
     Column("ms", lambda r: ms_text(r.ms), right=True, key=lambda r: r.ms, bar=lambda r: r.bar,
            heading_tip="Median of the measured runs, of the chosen providers"),
     Column("±", lambda r: ms_text(r.spread), Style("muted"), right=True, key=lambda r: r.spread,

@@ -53,11 +53,11 @@ def _apart(row: AgreementRow) -> str:
     return "" if agreement.max_ulps is None else f"{counted(agreement.max_ulps, 'ULP')}"
 
 
-def _color(row: AgreementRow) -> QColor:
+def _colour(row: AgreementRow) -> QColor:
     theme = theme_manager().theme
     if not row.agreement.agrees:
-        return theme.color("error")
-    return theme.color("warning" if not row.finite else "good" if row.agreement.equal else "accent")
+        return theme.colour("error")
+    return theme.colour("warning" if not row.finite else "good" if row.agreement.equal else "accent")
 
 
 def _verdict_style(row: AgreementRow) -> Style:
@@ -77,7 +77,7 @@ APART = 7  # the column of steps and ULPs
 COLUMNS = (
     Column("#", lambda r: str(r.place + 1) if r.place >= 0 else "–", Style("muted"), right=True, key=lambda r: r.place,
            heading_tip="Place of the node in the run order; nodes of subgraphs before the node that owns them"),
-    Column("node", lambda r: r.node.qualified_name if r.node else "–", square=_color),
+    Column("node", lambda r: r.node.qualified_name if r.node else "–", square=_colour),
     Column("tensor", lambda r: r.name, Style("muted")),
     Column("dtype", lambda r: dtype_text(r.tensor.dtype), Style("muted", mono=True)),
     Column("max abs", lambda r: _figure(r.agreement.max_abs), right=True, key=lambda r: _sortable(r.agreement.max_abs),

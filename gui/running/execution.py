@@ -133,8 +133,8 @@ def _state(comparison: Comparison, plan: RunPlan, feeds: Mapping[str, Any]) -> R
         dims=dict(plan.dims),
         feeds=dict(feeds),
     )
-    if mixed.session.optimized is not None:
-        state.made_over = MadeOver.of(comparison.cpu_only.session.model, mixed.session.optimized)
+    if mixed.session.optimised is not None:
+        state.made_over = MadeOver.of(comparison.cpu_only.session.model, mixed.session.optimised)
     state.times = run_times(state, comparison)
     return state
 

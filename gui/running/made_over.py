@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.graph.ir import Model, Node, Tensor
-from engine.optimizer import Optimized
+from engine.optimiser import Optimised
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +19,15 @@ class MadeOver:
     told: dict[Node, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Model, optimized: Optimized) -> MadeOver:
-        """Read off what the optimizer noted."""
+    def of(cls, model: Model, optimised: Optimised) -> MadeOver:
+        """Read off what the optimiser noted."""
         made_over = cls()
-        for origins in optimized.origins.values():
+        for origins in optimised.origins.values():
             if len(origins) > 1:
                 before = made_over.parts.get(origins[0], ())
                 made_over.parts[origins[0]] = tuple(dict.fromkeys((*before, *origins)))
         nodes = {node.qualified_name: node for node in model.nodes()}
-        for change in optimized.changes:
+        for change in optimised.changes:
             for name in change.nodes:
                 if name in nodes:
                     made_over.told.setdefault(nodes[name], []).append(str(change))

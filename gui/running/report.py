@@ -30,7 +30,7 @@ class Report:
 def report_of(comparison: Comparison) -> Report:
     """The words for a finished comparison."""
     speedup = comparison.speedup_pct
-    same = set(comparison.mixed.placement) <= {"CPU"} and comparison.mixed.session.optimized is None
+    same = set(comparison.mixed.placement) <= {"CPU"} and comparison.mixed.session.optimised is None
     return Report(
         mixed=f"mixed {ms_text(comparison.mixed_ms)} ms",
         cpu_only=f"CPU only {ms_text(comparison.cpu_only_ms)} ms",
@@ -61,8 +61,8 @@ def placement_text(comparison: Comparison) -> str:
 def _details(comparison: Comparison) -> list[str]:
     mixed = comparison.mixed
     parts = [placement_text(comparison)]
-    if mixed.session.optimized is not None:
-        parts.append(mixed.session.optimized.words)
+    if mixed.session.optimised is not None:
+        parts.append(mixed.session.optimised.words)
     if mixed.copies:
         nbytes, seconds = sum(c.nbytes for c in mixed.copies), sum(c.seconds for c in mixed.copies)
         cost = f"{bytes_text(nbytes)}, {ms_text(seconds * 1e3)} ms"

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.compare import Comparison
 from engine.graph.ir import Graph, Node
-from engine.optimizer import Optimized
+from engine.optimiser import Optimised
 from engine.providers.placement import Placement
 from engine.session import ProviderEdge, provider_edges
 from gui.running.report import Report, report_of
@@ -126,19 +126,19 @@ def operator_times(rows: list[NodeTime]) -> list[OperatorTime]:
 def copied_edges(comparison: Comparison) -> list[ProviderEdge]:
     """The edges of the graph that carried copies in the last timed run, the slowest first.
 
-    In the fast mode those of tensors that the optimizer made, which are none of the user's, are left out.
+    In the fast mode those of tensors that the optimiser made, which are none of the user's, are left out.
     """
     session = comparison.mixed.session
     edges = provider_edges(session.placements, comparison.mixed.copies)
-    if session.optimized is not None:
-        edges = [_users_edge(edge, session.optimized) for edge in edges if edge.tensor in session.optimized.originals]
+    if session.optimised is not None:
+        edges = [_users_edge(edge, session.optimised) for edge in edges if edge.tensor in session.optimised.originals]
     return sorted(edges, key=lambda edge: -edge.seconds)
 
 
-def _users_edge(edge: ProviderEdge, optimized: Optimized) -> ProviderEdge:
+def _users_edge(edge: ProviderEdge, optimised: Optimised) -> ProviderEdge:
     """The same edge in the graph as stored."""
-    tensor = optimized.originals[edge.tensor]
-    readers = dict.fromkeys(optimized.origins[node][0] for node in edge.consumers)
+    tensor = optimised.originals[edge.tensor]
+    readers = dict.fromkeys(optimised.origins[node][0] for node in edge.consumers)
     return replace(edge, tensor=tensor, producer=tensor.producer, consumers=tuple(readers))
 
 

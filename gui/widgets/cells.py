@@ -37,7 +37,7 @@ class CellPainter:
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme, and the fonts as they are now."""
         self._texts.set_theme(theme)
-        self._line, self._selection, self._bar = (theme.color(role) for role in ("line", "selection", "accent"))
+        self._line, self._selection, self._bar = (theme.colour(role) for role in ("line", "selection", "accent"))
         self._bar.setAlphaF(0.75)
 
     def paint(self, painter: QPainter, area: QRect) -> None:
@@ -97,11 +97,11 @@ class CellPainter:
             self._texts.put(painter, room, text, style, column.right)
 
     @staticmethod
-    def _paint_square(painter: QPainter, room: QRect, color: QColor | None) -> None:
+    def _paint_square(painter: QPainter, room: QRect, colour: QColor | None) -> None:
         """At the left of the room, which is then narrower."""
-        if color is not None:
+        if colour is not None:
             top = room.center().y() - SQUARE / 2 + 0.5
-            painter.setBrush(color)
+            painter.setBrush(colour)
             painter.drawRoundedRect(QRectF(room.left(), top, SQUARE, SQUARE), 2, 2)
             room.setLeft(room.left() + SQUARE_ROOM)
 

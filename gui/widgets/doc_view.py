@@ -89,7 +89,7 @@ def _layout(kind: BlockKind, first: bool) -> QTextBlockFormat:
 def _format(font: QFont, theme: Theme, role: str) -> QTextCharFormat:
     look = QTextCharFormat()
     look.setFont(font)
-    look.setForeground(theme.color(role))
+    look.setForeground(theme.colour(role))
     return look
 
 

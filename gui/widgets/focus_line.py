@@ -29,6 +29,6 @@ class FocusLine(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setPen(theme_manager().theme.color("accent"))
+        painter.setPen(theme_manager().theme.colour("accent"))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()

@@ -19,15 +19,15 @@ _ONE_SIDED = ("#0d1330", "#263a7a", "#2f7f9e", "#63bf8a", "#f2ee9a")
 _TWO_SIDED = ("#2a4d9b", "#8fb0dc", "#f4f4f2", "#e3a08b", "#9c2f2f")
 
 
-def color_table(two_sided: bool) -> np.ndarray:
+def colour_table(two_sided: bool) -> np.ndarray:
     """256 colours [256, 3], for values from the lowest to the highest, or from -most over 0 to most."""
     stops = _TWO_SIDED if two_sided else _ONE_SIDED
-    colors = np.array([_rgb(QColor(stop)) for stop in stops], float)
-    at = np.linspace(0, len(stops) - 1, 256)
-    return np.stack([np.interp(at, np.arange(len(stops)), channel) for channel in colors.T], 1).round().astype(np.uint8)
+    colours = np.array([_rgb(QColor(stop)) for stop in stops], float)
+    at, steps = np.linspace(0, len(stops) - 1, 256), np.arange(len(stops))
+    return np.stack([np.interp(at, steps, channel) for channel in colours.T], 1).round().astype(np.uint8)
 
 
-def colored(plane: np.ndarray, low: float, high: float, odd: QColor) -> np.ndarray:
+def coloured(plane: np.ndarray, low: float, high: float, odd: QColor) -> np.ndarray:
     """The picture [H, W, 3] of a plane; values of both signs are coloured around 0, NaN and infinities `odd`."""
     numbers = np.asarray(plane).astype(np.float64)
     two_sided = low < 0 < high
@@ -36,13 +36,13 @@ def colored(plane: np.ndarray, low: float, high: float, odd: QColor) -> np.ndarr
         low = -high
     with np.errstate(invalid="ignore", over="ignore"):
         places = np.nan_to_num((numbers / 2 - low / 2) / ((high / 2 - low / 2) or 1.0) * 255).clip(0, 255)
-    picture = color_table(two_sided)[places.astype(np.uint8)]
+    picture = colour_table(two_sided)[places.astype(np.uint8)]
     picture[~np.isfinite(numbers)] = _rgb(odd)
     return picture
 
 
-def _rgb(color: QColor) -> tuple[int, int, int]:
-    return color.red(), color.green(), color.blue()
+def _rgb(colour: QColor) -> tuple[int, int, int]:
+    return colour.red(), colour.green(), colour.blue()
 
 
 class HeatMap(Plot):
@@ -65,7 +65,7 @@ class HeatMap(Plot):
     def set_plane(self, plane: np.ndarray, low: float, high: float) -> None:
         """Show a plane [H, W] of numbers on the scale from `low` to `high`."""
         step = max(1, -(-max(plane.shape) // LARGEST))
-        self._show(plane, colored(plane[::step, ::step], low, high, self._odd))
+        self._show(plane, coloured(plane[::step, ::step], low, high, self._odd))
 
     def set_image(self, image: np.ndarray) -> None:
         """Show an image [H, W, 3] of bytes."""

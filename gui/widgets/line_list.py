@@ -137,7 +137,7 @@ class LineDelegate(QStyledItemDelegate):
         line: Line = index.data(ITEM_ROLE)
         theme = theme_manager().theme
         if option.state & QStyle.StateFlag.State_Selected and line.kind in _SELECTABLE:
-            painter.fillRect(option.rect, theme.color("selection"))
+            painter.fillRect(option.rect, theme.colour("selection"))
         rect = option.rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
         match line.kind:
             case LineKind.TITLE:
@@ -148,7 +148,7 @@ class LineDelegate(QStyledItemDelegate):
                 font.setCapitalization(QFont.Capitalization.AllUppercase)
                 font.setLetterSpacing(QFont.SpacingType.PercentageSpacing, 106)
                 below = rect.adjusted(0, round(rect.height() * 0.3), 0, 0)
-                _text(painter, below, line.label, font, theme.color("muted"))
+                _text(painter, below, line.label, font, theme.colour("muted"))
             case LineKind.PAIR:
                 self._pair(painter, rect, line)
             case LineKind.COUNT:
@@ -164,12 +164,12 @@ class LineDelegate(QStyledItemDelegate):
         width = min(metrics.horizontalAdvance(line.label[:LONGEST]) + 16, rect.width() * 3 // 4)
         height = round(metrics.height() * 1.3)
         badge = QRect(rect.left(), rect.center().y() - height // 2 + 2, width, height)
-        is_category = line.badge_color.startswith("#")
+        is_category = line.badge_colour.startswith("#")
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(line.badge_color) if is_category else theme.color("selection"))
+        painter.setBrush(QColor(line.badge_colour) if is_category else theme.colour("selection"))
         painter.drawRoundedRect(QRectF(badge), 4, 4)
-        ink = QColor("white") if is_category else theme.color("accent")
+        ink = QColor("white") if is_category else theme.colour("accent")
         _text(painter, badge.adjusted(7, 0, -5, 0), line.label, font, ink)
         name = QRect(badge.right() + 10, badge.top(), rect.right() - badge.right() - 10, height)
         self._texts.draw(painter, name, line.value, PLAIN)
@@ -180,15 +180,15 @@ class LineDelegate(QStyledItemDelegate):
         half = min(max(rect.width() // 2, name), rect.width() - room - _LEAST_BAR)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        if line.badge_color:
-            painter.setBrush(QColor(line.badge_color))
+        if line.badge_colour:
+            painter.setBrush(QColor(line.badge_colour))
             painter.drawRoundedRect(QRectF(rect.left(), rect.center().y() - 3.5, 8, 8), 2, 2)
-        bar = theme.color("accent")
+        bar = theme.colour("accent")
         bar.setAlphaF(0.75)
         painter.setBrush(bar)
         length = max(1.0, (rect.width() - half - room - 10) * line.share)
         painter.drawRoundedRect(QRectF(rect.left() + half, rect.center().y() - 2.5, length, 6), 1.5, 1.5)
-        indent = _SQUARE_ROOM if line.badge_color else 0
+        indent = _SQUARE_ROOM if line.badge_colour else 0
         label = QRect(rect.left() + indent, rect.top(), half - indent - 7, rect.height())
         self._texts.draw(painter, label, line.label, PLAIN)
         value = QRect(rect.right() - room, rect.top(), room, rect.height())
@@ -218,10 +218,10 @@ class LineDelegate(QStyledItemDelegate):
         painter.drawText(rect.adjusted(label_width, below, 0, 0), _WRAPPED, line.value)
 
 
-def _text(painter: QPainter, rect: QRect, text: str, font: QFont, color: QColor) -> None:
+def _text(painter: QPainter, rect: QRect, text: str, font: QFont, colour: QColor) -> None:
     """Draw one line in a font of its own."""
     painter.setFont(font)
-    painter.setPen(color)
+    painter.setPen(colour)
     shown = painter.fontMetrics().elidedText(text[:LONGEST], Qt.TextElideMode.ElideMiddle, rect.width())
     painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
 

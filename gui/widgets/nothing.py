@@ -14,7 +14,7 @@ MARGIN = 16  # px
 def paint_nothing(viewport: QWidget, text: str) -> None:
     """Write a sentence into the middle of an empty list."""
     painter = QPainter(viewport)
-    painter.setPen(theme_manager().theme.color("muted"))
+    painter.setPen(theme_manager().theme.colour("muted"))
     room = viewport.rect().adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
     painter.drawText(room, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, text)
     painter.end()

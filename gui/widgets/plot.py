@@ -91,8 +91,8 @@ class Plot(pyqtgraph.GraphicsView):
         """Take the ground and the axes to a theme."""
         self.setBackground(theme.window)
         for axis in self._axes.values():
-            axis.setPen(theme.color("line"))
-            axis.setTextPen(theme.color("muted"))
+            axis.setPen(theme.colour("line"))
+            axis.setTextPen(theme.colour("muted"))
 
     def wheelEvent(self, event: Any) -> None:
         """Wheels turn what is around a plot that cannot be zoomed."""

@@ -22,7 +22,7 @@ class Look:
 
     font: QFont
     metrics: QFontMetrics
-    color: QColor
+    colour: QColor
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Texts:
         look = self._looks.get(style)
         if look is None:
             font = font_of(style)
-            look = self._looks[style] = Look(font, QFontMetrics(font), self._theme.color(style.role))
+            look = self._looks[style] = Look(font, QFontMetrics(font), self._theme.colour(style.role))
         return look
 
     def width(self, text: str, style: Style) -> int:
@@ -77,7 +77,7 @@ class Texts:
         """Have a painter write in a style."""
         look = self.look(style)
         painter.setFont(look.font)
-        painter.setPen(look.color)
+        painter.setPen(look.colour)
 
     def put(self, painter: QPainter, room: QRect, text: str, style: Style, right: bool = False) -> None:
         """Draw one line with a painter that writes in its style."""

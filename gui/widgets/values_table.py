@@ -72,9 +72,9 @@ class ValuesTable(QTableView):
         area, theme = event.rect(), theme_manager().theme
         for part in self.selectionModel().selection().toList():
             corners = self.visualRect(part.topLeft()) | self.visualRect(part.bottomRight())
-            painter.fillRect(corners & area, theme.color("selection"))
+            painter.fillRect(corners & area, theme.colour("selection"))
         painter.setFont(self.font())
-        painter.setPen(theme.color("text"))
+        painter.setPen(theme.colour("text"))
         columns = in_sight(self.columnAt(area.left()), self.columnAt(area.right()), self._values.columnCount())
         for row in in_sight(self.rowAt(area.top()), self.rowAt(area.bottom()), self._values.rowCount()):
             for column in columns:

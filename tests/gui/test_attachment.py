@@ -19,7 +19,7 @@ from engine.opening import open_model as read_model
 from gui.attachment.attached import attach
 from gui.attachment.forms import TIME, AttachmentError, looks_attached, read_entries
 from gui.attachment.write import attachment
-from gui.color_modes import FROM_FILE
+from gui.colour_modes import FROM_FILE
 from gui.main_window import MainWindow
 from gui.panes.attached import AttachedPane
 from tests.gui.conftest import NewWindow, Opener
@@ -229,11 +229,11 @@ def test_numbers_become_columns_colours_and_lines(
     cells = {row[1]: row for row in ([c.text(r) for c in pane.model.columns] for r in pane.model.shown)}
     assert cells[CONV] == ["Conv", CONV, "3.5", "", "", "on <b>chip</b> 3", ""]
     assert "1 name (/gone)" in window.message.text.text()
-    legend = window.canvas.canvas.coloring.legend
+    legend = window.canvas.canvas.colouring.legend
     assert (legend.title, legend.low, legend.high) == ("attachment: latency", "0", "3.5")
     qtbot.keyClick(window, Qt.Key.Key_7, Qt.KeyboardModifier.AltModifier)
-    assert window.canvas.canvas.coloring.legend.title == "attachment: error"
-    assert window.toolbar.colors.current == ""
+    assert window.canvas.canvas.colouring.legend.title == "attachment: error"
+    assert window.toolbar.colours.current == ""
     window.document.select(window.document.index.nodes[CONV])
     lines = {line.label: line.value for line in window.docks["properties"].widget().list.lines}
     assert lines["note"] == "on <b>chip</b> 3"
@@ -246,14 +246,14 @@ def test_numbers_become_columns_colours_and_lines(
         ("latency", False), ("error", True), ("energy", False),
     ]  # fmt: skip
     menu.actions()[0].trigger()
-    assert window.color_mode == FROM_FILE + "latency"
+    assert window.colour_mode == FROM_FILE + "latency"
     view = next(action.menu() for action in window.menuBar().actions() if action.text() == "&View")
     listed = next(action.menu() for action in view.actions() if "ttachment" in action.text() and action.menu())
     listed.aboutToShow.emit()
     listed.actions()[2].trigger()
-    assert window.canvas.canvas.coloring.legend.title == "attachment: energy"
+    assert window.canvas.canvas.colouring.legend.title == "attachment: energy"
     window.actions_by_name["end_attachment"].trigger()
-    assert window.color_mode == "category"
+    assert window.colour_mode == "category"
     assert not pane.isVisible()
 
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 import resources
 from gui import weight_values
 from gui.canvas.groups import Group
-from gui.canvas.palette import CHANGE_COLORS
+from gui.canvas.palette import CHANGE_COLOURS
 from gui.canvas.scene import BoxKind
 from gui.changes import GAP
 from gui.main_window import MainWindow
@@ -132,13 +132,13 @@ def test_the_canvas_is_coloured_by_what_differs_until_the_comparison_ends(
     open_model(edited)
     assert not window.actions_by_name["next_change"].isEnabled()
     compare(qtbot, window, SAMPLE, monkeypatch)
-    legend = window.canvas.canvas.coloring.legend
+    legend = window.canvas.canvas.colouring.legend
     assert [text for _, text in legend.entries] == ["Other weights  1", "Removed here  1", "The same  30"]
-    assert window.toolbar.colors.current == "change"
+    assert window.toolbar.colours.current == "change"
     window.actions_by_name["end_comparison"].trigger()
     assert window.document.differ.changes is None
-    assert window.toolbar.colors.current == "category"
-    assert window.canvas.canvas.coloring.legend is None
+    assert window.toolbar.colours.current == "category"
+    assert window.canvas.canvas.colouring.legend is None
 
 
 def test_keys_go_from_change_to_change_and_say_what_it_is(
@@ -179,18 +179,18 @@ def test_a_closed_module_shows_that_it_holds_changes(
     with qtbot.waitSignal(window.canvas.drawn):
         window.canvas.modules.set_shown(True)
     canvas = window.canvas.canvas
-    colors = {
-        box.item.name: canvas.coloring.colors[i]
-        for box, i in zip(canvas.scene.boxes, canvas.coloring.index) if isinstance(box.item, Group)
+    colours = {
+        box.item.name: canvas.colouring.colours[i]
+        for box, i in zip(canvas.scene.boxes, canvas.colouring.index) if isinstance(box.item, Group)
     }  # fmt: skip
-    assert colors["stem"] == CHANGE_COLORS[GAP]
-    assert colors["layer1"] == canvas.colors.quiet
+    assert colours["stem"] == CHANGE_COLOURS[GAP]
+    assert colours["layer1"] == canvas.colours.quiet
     opened = window.canvas.modules.grouping.tree.root.members[0]
     with qtbot.waitSignal(window.canvas.drawn):
         window.canvas.modules.toggle(opened)
     at = canvas.scene.box_of[id(opened)]
     assert canvas.scene.boxes[at].kind is BoxKind.FRAME
-    assert canvas.coloring.colors[canvas.coloring.index[at]] == canvas.colors.quiet
+    assert canvas.colouring.colours[canvas.colouring.index[at]] == canvas.colours.quiet
 
 
 def test_a_weight_is_shown_beside_the_other_models(

@@ -12,8 +12,8 @@ from engine import load_model_proto
 from engine.diff import diff
 from engine.graph.ir import Model, Node
 from engine.shapes.infer import infer_shapes
-from gui.canvas.coloring import make_coloring
-from gui.canvas.palette import CHANGE_COLORS, ColorBy, canvas_colors
+from gui.canvas.colouring import make_colouring
+from gui.canvas.palette import CHANGE_COLOURS, ColourBy, canvas_colours
 from gui.canvas.scene import SceneOptions
 from gui.canvas.scene_builder import build_scene
 from gui.changes import ADDED, CHANGED, GAP, INSIDE, WEIGHTS, Changes
@@ -125,16 +125,16 @@ def test_an_added_node_stands_for_what_is_in_it() -> None:
 def test_nodes_are_coloured_by_their_kind(changes: Changes) -> None:
     graph = changes.found.after.graph
     scene = build_scene(graph, lambda text, _style: 6.0 * len(text), SceneOptions(), None, frozenset())
-    coloring = make_coloring(scene, ColorBy.CHANGE, dict(changes.kind))
+    colouring = make_colouring(scene, ColourBy.CHANGE, dict(changes.kind))
     place = {box.item.name: i for i, box in enumerate(scene.boxes) if isinstance(box.item, Node)}
-    colors = {name: coloring.colors[coloring.index[i]] for name, i in place.items()}
-    assert colors["net/last"] == CHANGE_COLORS[ADDED]
-    assert colors["net/leaky"] == CHANGE_COLORS[CHANGED]
-    assert colors["net/sigmoid"] not in CHANGE_COLORS.values()
-    assert coloring.legend is not None
-    assert [text for _, text in coloring.legend.entries] == [
+    colours = {name: colouring.colours[colouring.index[i]] for name, i in place.items()}
+    assert colours["net/last"] == CHANGE_COLOURS[ADDED]
+    assert colours["net/leaky"] == CHANGE_COLOURS[CHANGED]
+    assert colours["net/sigmoid"] not in CHANGE_COLOURS.values()
+    assert colouring.legend is not None
+    assert [text for _, text in colouring.legend.entries] == [
         "Only here  1", "Changed  1", "Other weights  1", "Removed here  1", "The same  1",
     ]  # fmt: skip
-    dark = canvas_colors(DARK)
-    suited = coloring.suited(dark)
-    assert suited.colors[suited.index[place["net/sigmoid"]]] == dark.quiet
+    dark = canvas_colours(DARK)
+    suited = colouring.suited(dark)
+    assert suited.colours[suited.index[place["net/sigmoid"]]] == dark.quiet

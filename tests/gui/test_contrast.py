@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from gui.canvas.painter import NOTE_COLOR
-from gui.canvas.palette import CHANGE_COLORS, NO_VALUE, PROVIDER_COLORS, RAMP, SERIES, Category, canvas_colors
+from gui.canvas.painter import NOTE_COLOUR
+from gui.canvas.palette import CHANGE_COLOURS, NO_VALUE, PROVIDER_COLOURS, RAMP, SERIES, Category, canvas_colours
 from gui.theme import DARK, LIGHT, Theme
 
 TEXT, MEANING = 4.5, 3.0
 INKS = ("text", "muted", "faint", "accent", "good", "warning", "error")
 GROUNDS = ("window", "canvas", "field", "raised", "selection", "hover")
-HEADERS = {*(c.color for c in Category), *SERIES, *PROVIDER_COLORS.values(), *CHANGE_COLORS.values()}
+HEADERS = {*(c.colour for c in Category), *SERIES, *PROVIDER_COLOURS.values(), *CHANGE_COLOURS.values()}
 both_themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 
 
-def luminance(color: str) -> float:
-    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -40,21 +40,21 @@ def test_every_ink_reads_on_every_ground(theme: Theme, ground: str) -> None:
 
 @both_themes
 def test_the_canvas_reads(theme: Theme) -> None:
-    colors = canvas_colors(theme)
+    colours = canvas_colours(theme)
     assert contrast(theme.on_accent, theme.accent) >= TEXT
-    for ink in (colors.text, colors.muted, colors.accent):
-        for ground in (colors.background, colors.body, colors.frame, colors.pill, colors.chip):
+    for ink in (colours.text, colours.muted, colours.accent):
+        for ground in (colours.background, colours.body, colours.frame, colours.pill, colours.chip):
             assert contrast(ink, ground) >= TEXT
-    assert contrast(colors.copied, colors.background) >= TEXT
-    for line in (colors.copied, colors.edge, colors.accent, colors.found, colors.error):
-        assert contrast(line, colors.background) >= MEANING
-        assert contrast(line, colors.frame) >= MEANING
+    assert contrast(colours.copied, colours.background) >= TEXT
+    for line in (colours.copied, colours.edge, colours.accent, colours.found, colours.error):
+        assert contrast(line, colours.background) >= MEANING
+        assert contrast(line, colours.frame) >= MEANING
 
 
 @pytest.mark.parametrize("header", sorted(HEADERS))
 def test_headers_hold_white_text_and_notes(header: str) -> None:
     assert contrast("#ffffff", header) >= TEXT
-    assert contrast(NOTE_COLOR, header) >= TEXT
+    assert contrast(NOTE_COLOUR, header) >= TEXT
 
 
 @pytest.mark.parametrize("header", [*RAMP, NO_VALUE])

@@ -97,7 +97,7 @@ def test_giving_a_command_by_name(qtbot: QtBot, window: MainWindow, open_model: 
     asked.edit.setText("> colour by element")
     qtbot.waitUntil(lambda: bool(asked.model.shown) and asked.model.shown[0].name == "Colour by Element Type")
     qtbot.keyClick(asked.edit, Qt.Key.Key_Return)
-    assert window.color_mode == "dtype"
+    assert window.colour_mode == "dtype"
 
 
 def test_thousands_of_matches_are_outlined_and_taken_back(

@@ -26,14 +26,14 @@ def mixed(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, new_window: NewWindow) 
 
 
 def legend(window: MainWindow) -> tuple[str, list[str]]:
-    shown = window.canvas.canvas.coloring.legend
+    shown = window.canvas.canvas.colouring.legend
     return shown.title, [text for _, text in shown.entries]
 
 
 def test_what_is_planned_is_shown_until_a_run_has_shown_better(qtbot: QtBot, mixed: MainWindow) -> None:
     canvas, document = mixed.canvas.canvas, mixed.document
     assert document.forecast.placements == {}, "nobody has asked"
-    mixed.set_color_mode("provider")
+    mixed.set_colour_mode("provider")
     qtbot.waitUntil(lambda: bool(canvas.copies))
     convs = [node for node in document.model.nodes() if node.op_type == "Conv"]
     others = len(list(document.model.nodes())) - len(convs)
@@ -59,10 +59,10 @@ def test_what_is_planned_is_shown_until_a_run_has_shown_better(qtbot: QtBot, mix
 
 
 def test_it_follows_what_the_user_chooses(qtbot: QtBot, mixed: MainWindow) -> None:
-    mixed.set_color_mode("provider")
+    mixed.set_colour_mode("provider")
     qtbot.waitUntil(lambda: bool(mixed.canvas.canvas.copies))
     mixed.document.set_overrides({"op:Conv": "CPU"})
     qtbot.waitUntil(lambda: legend(mixed)[1] == [f"CPU  {len(list(mixed.document.model.nodes()))}"])
     assert mixed.canvas.canvas.copies == ()
-    mixed.set_color_mode("category")
+    mixed.set_colour_mode("category")
     assert mixed.document.forecast.placements == {}

@@ -117,7 +117,7 @@ def test_shift_f10_opens_the_menu_of_what_has_the_keyboard(
 def test_the_graph_shows_that_a_key_came_to_it(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:
     open_model(SAMPLE)
     canvas = window.canvas.canvas
-    accent = canvas.colors.accent
+    accent = canvas.colours.accent
 
     def edge() -> str:
         return canvas.grab().toImage().pixelColor(0, canvas.height() // 2).name()

@@ -61,8 +61,8 @@ def test_hostile_names_stay_text_in_svg(qtbot: QtBot, tmp_path: Path) -> None:
 def test_png_is_drawn_at_double_size(qtbot: QtBot, tmp_path: Path) -> None:
     render(conv_net(), tmp_path / "g.png")
     image = QImage(str(tmp_path / "g.png"))
-    colors = {image.pixelColor(x, y).name() for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}
-    assert {Category.LAYER.color, Category.ACTIVATION.color, Category.ARITHMETIC.color} <= colors
+    colours = {image.pixelColor(x, y).name() for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}
+    assert {Category.LAYER.colour, Category.ACTIVATION.colour, Category.ARITHMETIC.colour} <= colours
     assert image.width() > 400
 
 

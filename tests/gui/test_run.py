@@ -90,9 +90,9 @@ def test_times_colour_the_canvas(qtbot: QtBot, window: MainWindow, open_model: O
     open_model(SAMPLE)
     run(qtbot, run_pane)
     plain = window.canvas.grab().toImage()
-    (button,) = [b for b in window.toolbar.colors.findChildren(QPushButton) if b.text() == "Time"]
+    (button,) = [b for b in window.toolbar.colours.findChildren(QPushButton) if b.text() == "Time"]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert window.color_mode == "time"
+    assert window.colour_mode == "time"
     qtbot.waitUntil(lambda: window.canvas.grab().toImage() != plain)
 
 

@@ -109,7 +109,7 @@ def test_windows_side_by_side_share_the_screen_and_the_colours(qtbot: QtBot, pai
     assert shown.x() < other.x()
     assert shown.minimumSizeHint().width() + other.minimumSizeHint().width() <= SCREEN
     assert shown.y() == other.y()
-    legends = [[text for _, text in window.canvas.canvas.coloring.legend.entries] for window in pair]
+    legends = [[text for _, text in window.canvas.canvas.colouring.legend.entries] for window in pair]
     assert legends == [["Removed here  1", "The same  5"], ["Only here  1", "The same  6"]]
 
 
@@ -144,7 +144,7 @@ def wheel(window: MainWindow, turns: int) -> None:
 
 def test_both_are_looked_at_from_as_near(qtbot: QtBot, pair: Pair) -> None:
     shown, other = pair
-    shown.canvas.canvas.center_on(shown.document.selection)  # where neither drawing ends near
+    shown.canvas.canvas.centre_on(shown.document.selection)  # where neither drawing ends near
     for window, following, turns in ((shown, other, -2), (other, shown, 3)):
         before = window.canvas.scale
         wheel(window, turns)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 from gui.jobs import Task
 from gui.statistics import NumberStatistics, TextStatistics
 from gui.tensor_values import Plane, channel_axis, figures_text, image_of, load_value, save_value
-from gui.widgets.heat_map import colored
+from gui.widgets.heat_map import coloured
 
 TASK = Task(lambda *_: None)
 CUBE = np.arange(24).reshape(2, 3, 4)
@@ -56,13 +56,13 @@ def test_an_image_by_hand() -> None:
 
 def test_colours_of_a_plane() -> None:
     odd = QColor("magenta")
-    picture = colored(np.array([[-1.0, 0.0, 2.0, np.nan, np.inf]]), -1.0, 2.0, odd)
+    picture = coloured(np.array([[-1.0, 0.0, 2.0, np.nan, np.inf]]), -1.0, 2.0, odd)
     assert picture[0, 3].tolist() == picture[0, 4].tolist() == [255, 0, 255]
     red, _, blue = picture[0, 2].tolist()
     assert red > blue  # the largest
     assert picture[0, 0, 2] > picture[0, 0, 0]  # below zero
     assert min(picture[0, 1]) > 235  # zero is white
-    assert np.array_equal(colored(np.zeros((1, 1)), 0.0, 0.0, odd), colored(np.zeros((1, 1)), 0.0, 1.0, odd))
+    assert np.array_equal(coloured(np.zeros((1, 1)), 0.0, 0.0, odd), coloured(np.zeros((1, 1)), 0.0, 1.0, odd))
 
 
 def test_sequences_and_maps() -> None:

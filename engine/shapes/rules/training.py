@@ -12,7 +12,7 @@ TRAINING = "ai.onnx.preview.training"
 
 
 @rule("Adagrad", "Adam", "Momentum", domain=TRAINING)
-def optimizer(call: Call) -> list[Any]:
+def optimiser(call: Call) -> list[Any]:
     """For each tensor its new value and its new states. Inputs: rate, count, tensors, gradients, then the states."""
     given = list(call.slots[2:])
     tensors = len(given) // (4 if call.node.op_type == "Adam" else 3)

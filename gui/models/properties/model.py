@@ -45,7 +45,7 @@ def model_lines(document: Document) -> Iterator[Line]:
     model, index, graph = document.model, document.index, document.graph
     if model is None or index is None or graph is None:
         return
-    yield Line(LineKind.TITLE, "Model", one_line(model.graph.name or "unnamed"), badge_color="accent")
+    yield Line(LineKind.TITLE, "Model", one_line(model.graph.name or "unnamed"), badge_colour="accent")
     terms = [key for key in model.metadata if key.casefold().replace(" ", "_") in PROMINENT]
     for key in terms:
         yield pair(one_line(key, 40).casefold(), model.metadata[key], STRONG)
@@ -130,7 +130,7 @@ def _stored_lines(index: ModelIndex) -> Iterator[Line]:
     for dtype, stored in sorted(index.stored.items(), key=lambda item: -item[1].nbytes):
         tip = f"{counted(stored.tensors, 'tensor')}, {stored.elements:,} elements: find them"
         yield Line(LineKind.COUNT, dtype, bytes_text(stored.nbytes), FACT, share=stored.nbytes / most, tip=tip,
-                   target=f"is:constant dtype:{dtype}", badge_color="")  # fmt: skip
+                   target=f"is:constant dtype:{dtype}", badge_colour="")  # fmt: skip
 
 
 def _value_section(title: str, tensors: list[Tensor], binder: Binder | None) -> Iterator[Line]:
@@ -148,7 +148,7 @@ def _operator_lines(index: ModelIndex, costing: Costing) -> Iterator[Line]:
     for op, count in index.histogram.most_common(MAX_LINES):
         domain, _, op_type = op.rpartition("::")
         yield Line(LineKind.COUNT, one_line(op, 80), f"{count:,}", FACT, target=term("op", op), share=count / most,
-                   badge_color=category_of(op_type, domain).color, tip=_operator_tip(op, count, costing))  # fmt: skip
+                   badge_colour=category_of(op_type, domain).colour, tip=_operator_tip(op, count, costing))  # fmt: skip
     if len(index.histogram) > MAX_LINES:
         yield more_line(len(index.histogram) - MAX_LINES)
 
@@ -169,7 +169,7 @@ def _module_lines(table: CostTable | None) -> Iterator[Line]:
         tip = f"{name}\n{counted(total.nodes, 'node')}, {count_text(total.parameters)} stored elements\n"
         tip += f"{amount(total.macs)} MACs, {amount(total.flops)} FLOPs"
         yield Line(LineKind.COUNT, one_line(name, 80), f"{amount(total.flops)} FLOPs", FACT, share=flops[path] / most,
-                   target=term("module", "/".join(path)), tip=tip, badge_color="")  # fmt: skip
+                   target=term("module", "/".join(path)), tip=tip, badge_colour="")  # fmt: skip
     if len(modules) > MAX_MODULES:
         yield more_line(len(modules) - MAX_MODULES)
 

@@ -15,7 +15,7 @@ from engine.words import bytes_text
 from gui.canvas.labels import attribute_text
 from gui.document import Document
 from gui.models.lines import Line, LineKind
-from gui.models.order import category_color
+from gui.models.order import category_colour
 from gui.models.properties.parts import (
     DEFAULT,
     FACT,
@@ -45,7 +45,7 @@ SOURCE_KEYS = ("pkg.torch.onnx.stack_trace",)  # shown in lines of their own
 def node_lines(node: Node, document: Document) -> Iterator[Line]:
     """What a node is, where it comes from, how it ran, its attributes, inputs, outputs and subgraphs."""
     run, model = document.run, document.model
-    yield Line(LineKind.TITLE, node.op_type, one_line(node.name), badge_color=category_color(node).name(),
+    yield Line(LineKind.TITLE, node.op_type, one_line(node.name), badge_colour=category_colour(node).name(),
                tip=summary_of(node))  # fmt: skip
     order = f"{node.index + 1} of {len(node.graph.order)}" if node.index >= 0 else "none: on or behind a cycle"
     yield sentence("run order", f"{order} (file: {node.file_index + 1})")

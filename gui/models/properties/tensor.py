@@ -26,7 +26,7 @@ from gui.models.properties.parts import (
     text_line,
 )
 from gui.models.table import MUTED, PLAIN
-from gui.quantization import describe, quantizations
+from gui.quantisation import describe, quantisations
 from gui.schemas import input_name, output_name
 from gui.text import one_line, type_text
 
@@ -43,7 +43,7 @@ _SOURCES = {
 def tensor_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
     """What a tensor is, its types, where its value lies, how it is quantised, who makes and who reads it."""
     run = document.run
-    yield Line(LineKind.TITLE, "Tensor", one_line(tensor.name or "(no name)"), badge_color="muted")
+    yield Line(LineKind.TITLE, "Tensor", one_line(tensor.name or "(no name)"), badge_colour="muted")
     yield pair("dtype", tensor.dtype.name if tensor.dtype else "unknown")
     yield sentence("source", _SOURCES[tensor.source], ERROR if tensor.source is ValueSource.ABSENT else PLAIN)
     value = short_value(tensor, run)
@@ -70,13 +70,13 @@ def tensor_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
             yield sentence("unreadable", tensor.data.problem, ERROR)
     if tensor.doc_string.strip():
         yield text_line(tensor.doc_string.strip(), MUTED)
-    yield from _quantization_lines(tensor, document)
+    yield from _quantisation_lines(tensor, document)
     yield from _neighbour_lines(tensor)
     yield from metadata_lines(tensor.metadata)
 
 
-def _quantization_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
-    for one in quantizations(tensor):
+def _quantisation_lines(tensor: Tensor, document: Document) -> Iterator[Line]:
+    for one in quantisations(tensor):
         yield heading("Quantisation")
         if one.tensor is not tensor:
             makes = one.tensor.producer is not None and one.tensor.producer.op_type == "QuantizeLinear"

@@ -17,14 +17,14 @@ _VALUES, _DIFFERENCE = "viridis", "inferno"  # colour maps that come with pyqtgr
 class _Picture(pyqtgraph.GraphicsView):
     """One slice as an image that fills its widget, first row on top. NaN stays blank."""
 
-    def __init__(self, name: str, colors: str) -> None:
+    def __init__(self, name: str, colours: str) -> None:
         super().__init__()
         self.setAccessibleName(name)
         self.setMinimumSize(40, 30)
         self._box = pyqtgraph.ViewBox(enableMouse=False, enableMenu=False, invertY=True, defaultPadding=0)
         self.setCentralItem(self._box)
         self.image = pyqtgraph.ImageItem(axisOrder="row-major")
-        self.image.setLookupTable(pyqtgraph.colormap.get(colors).getLookupTable(nPts=256))
+        self.image.setLookupTable(pyqtgraph.colormap.get(colours).getLookupTable(nPts=256))
         self._box.addItem(self.image)
 
     def set_plane(self, plane: np.ndarray, low: float, high: float) -> None:
@@ -45,8 +45,8 @@ class PairPictures(QWidget):
         self.titles = [QLabel(textFormat=Qt.TextFormat.PlainText) for _ in range(3)]
         self.scales = [QLabel(textFormat=Qt.TextFormat.PlainText) for _ in range(2)]  # of values and differences
         names = ("Picture of the run's values", "Picture of the expected values", "Picture of the differences")
-        colors = (_VALUES, _VALUES, _DIFFERENCE)
-        self.pictures = [_Picture(name, chosen) for name, chosen in zip(names, colors)]
+        colours = (_VALUES, _VALUES, _DIFFERENCE)
+        self.pictures = [_Picture(name, chosen) for name, chosen in zip(names, colours)]
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(8)

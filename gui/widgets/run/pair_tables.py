@@ -71,7 +71,7 @@ class PlaneModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ForegroundRole and self._is_far(*place):
-            return theme_manager().theme.color("error")
+            return theme_manager().theme.colour("error")
         return None
 
     def _place(self, row: int, column: int) -> tuple[int, Any] | None:

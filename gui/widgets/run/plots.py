@@ -24,24 +24,24 @@ _BARS_WIDTH = 100  # pixels that their bars have at least
 _ROW_HEIGHT = 17  # pixels of an operator's bars
 _EXPLAINED_WIDTH = 240  # pixels from which on a plot of nodes says what its ticks are
 _OPERATOR_WIDTH = 104  # pixels for the names of operators
-_PROVIDER_COLORS = {"CPU": "neutral", "CUDA": "accent", "Accelerate": "good"}
+_PROVIDER_COLOURS = {"CPU": "neutral", "CUDA": "accent", "Accelerate": "good"}
 
 
-def provider_color(name: str, theme: Theme) -> QColor:
+def provider_colour(name: str, theme: Theme) -> QColor:
     """The colour of a provider in plots; those not known here take the warning colour."""
-    return theme.color(_PROVIDER_COLORS.get(name, "warning"))
+    return theme.colour(_PROVIDER_COLOURS.get(name, "warning"))
 
 
 def _legend(names: Iterable[str], theme: Theme) -> str:
     """The providers in their colours, as HTML, where there are more than one; the names are ours."""
     shown = sorted({name for name in names if name})
-    parts = [f"<span style='color:{provider_color(n, theme).name()}'>■</span> {escape(n)}" for n in shown]
+    parts = [f"<span style='color:{provider_colour(n, theme).name()}'>■</span> {escape(n)}" for n in shown]
     return "&nbsp;&nbsp; ".join(["", *parts]) if len(shown) > 1 else ""
 
 
-def _set_bars(bars: pyqtgraph.BarGraphItem, colors: Sequence[QColor], **opts: Any) -> None:
+def _set_bars(bars: pyqtgraph.BarGraphItem, colours: Sequence[QColor], **opts: Any) -> None:
     """Set bars without outlines; pyqtgraph takes no empty list of colours."""
-    bars.setOpts(brushes=list(colors) or None, pen=pyqtgraph.mkPen(None), **opts)
+    bars.setOpts(brushes=list(colours) or None, pen=pyqtgraph.mkPen(None), **opts)
 
 
 class ComparisonPlot(Plot):
@@ -87,9 +87,9 @@ class RunsPlot(ComparisonPlot):
     def _draw(self, theme: Theme) -> None:
         sides = self.sides
         medians = [side.median_ms for side in sides]
-        colors = [theme.color("accent"), theme.color("neutral")]
+        colours = [theme.colour("accent"), theme.colour("neutral")]
         _set_bars(
-            self.bars, colors[: len(sides)], x0=[0.0] * len(sides), width=medians, y=[1.0, 0.0][: len(sides)],
+            self.bars, colours[: len(sides)], x0=[0.0] * len(sides), width=medians, y=[1.0, 0.0][: len(sides)],
             height=_BAR,
         )  # fmt: skip
         names = (f"{name}\n{ms_text(ms)} ms" for name, ms in zip(("mixed", "CPU only"), medians, strict=False))
@@ -131,17 +131,17 @@ class SeriesPlot(ComparisonPlot):
         for place, (line, role) in enumerate(zip(self.lines, ("accent", "neutral"), strict=True)):
             times = [*sides[place].warmup_ms, *sides[place].runs_ms] if sides else []
             highest = max(highest, *times, 0.0)
-            color = theme.color(role)
+            colour = theme.colour(role)
             line.setData(
-                np.arange(1, len(times) + 1), times, pen=pyqtgraph.mkPen(color, width=1.5), symbol="o", symbolSize=5,
-                symbolBrush=color, symbolPen=None,
+                np.arange(1, len(times) + 1), times, pen=pyqtgraph.mkPen(colour, width=1.5), symbol="o", symbolSize=5,
+                symbolBrush=colour, symbolPen=None,
             )  # fmt: skip
         warmups, count = (len(sides[0].warmup_ms), len(sides[0].runs_ms)) if sides else (0, 0)
-        self._start.setPen(pyqtgraph.mkPen(theme.color("line"), style=Qt.PenStyle.DashLine))
+        self._start.setPen(pyqtgraph.mkPen(theme.colour("line"), style=Qt.PenStyle.DashLine))
         self._start.setPos(warmups + 0.5)
         self._start.setVisible(warmups > 0)
         self._label.setVisible(warmups > 0)
-        self._label.setColor(theme.color("muted"))
+        self._label.setColor(theme.colour("muted"))
         self._label.setPos(warmups + 0.5, highest * 1.1)
         self.setXRange(0.5, warmups + count + 0.5 if count else 1, padding=0.01)
         self.setYRange(0, highest * 1.1 or 1, padding=0)
@@ -188,19 +188,19 @@ class OperatorsPlot(Plot):
         starts: list[float] = []
         widths: list[float] = []
         rows: list[float] = []
-        colors: list[QColor] = []
+        colours: list[QColor] = []
         for place, entry in enumerate(self.shown):
             start = 0.0
             for provider, ms in sorted(entry.by_provider.items()):
                 starts.append(start)
                 widths.append(ms)
                 rows.append(-place + 0.12)
-                colors.append(provider_color(provider, theme))
+                colours.append(provider_colour(provider, theme))
                 start += ms
-        _set_bars(self.bars, colors, x0=starts, width=widths, y=rows, height=0.45)
+        _set_bars(self.bars, colours, x0=starts, width=widths, y=rows, height=0.45)
         cpu = [entry.cpu_ms for entry in self.shown]
         _set_bars(
-            self.cpu_bars, [theme.color("faint")] * len(cpu), x0=[0.0] * len(cpu), width=cpu,
+            self.cpu_bars, [theme.colour("faint")] * len(cpu), x0=[0.0] * len(cpu), width=cpu,
             y=[-place - 0.24 for place in range(len(cpu))], height=0.2,
         )  # fmt: skip
         self.getAxis("bottom").setLabel("ms" + _legend((p for e in self.shown for p in e.by_provider), theme))
@@ -253,9 +253,9 @@ class NodesPlot(Plot):
         """Light the bar of a node."""
         self._selected = node
         place = next((place for place, row in enumerate(self._rows) if row.node is node), None)
-        color = theme_manager().theme.color("error")
+        colour = theme_manager().theme.colour("error")
         x, height = ([place + 1], [self._rows[place].ms]) if place is not None else ([], [])
-        _set_bars(self.light, [color] * len(x), x=x, height=height, width=max(0.8, self._step() * 0.8))
+        _set_bars(self.light, [colour] * len(x), x=x, height=height, width=max(0.8, self._step() * 0.8))
 
     def _step(self) -> int:
         """How many neighbours share a bar."""
@@ -277,11 +277,11 @@ class NodesPlot(Plot):
                 self.addItem(self._bars[name])
             self._bars[name].setOpts(
                 x=centres[places], height=[slowest[p].ms for p in places], width=0.8 * step,
-                brush=provider_color(name, theme), pen=pyqtgraph.mkPen(None),
+                brush=provider_colour(name, theme), pen=pyqtgraph.mkPen(None),
             )  # fmt: skip
         cpu = np.array([max(row.cpu_ms for row in group) for group in groups])
         ends = centres[:, None] + np.array([-0.4, 0.4]) * step
-        self.cpu_ticks.setData(ends.reshape(-1), np.repeat(cpu, 2), pen=pyqtgraph.mkPen(theme.color("text"), width=1))
+        self.cpu_ticks.setData(ends.reshape(-1), np.repeat(cpu, 2), pen=pyqtgraph.mkPen(theme.colour("text"), width=1))
         self._legend = _legend(by_provider, theme)
         self._name_axis()
         self._set_ranges(max((row.ms for row in slowest), default=0.0), float(cpu.max(initial=0.0)))

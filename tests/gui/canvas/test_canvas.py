@@ -182,18 +182,18 @@ def test_a_folded_constant_marks_its_rows(qtbot: QtBot) -> None:
     assert canvas.scene is not None
     boxes = [canvas.scene.boxes[b].item.name for b in canvas._geometry.rows.box[rows].tolist()]
     assert boxes == ["mul", "add"]
-    assert canvas.center_on(node(model, "const"))
+    assert canvas.centre_on(node(model, "const"))
 
 
-def test_center_on_brings_a_far_node_into_sight(qtbot: QtBot) -> None:
+def test_centre_on_brings_a_far_node_into_sight(qtbot: QtBot) -> None:
     model = chain(200)
     canvas = shown(qtbot, model)
     far = node(model, "n150")
     assert not canvas.rect().intersects(canvas.node_rect(far).toRect())
-    assert canvas.center_on(far)
+    assert canvas.centre_on(far)
     assert canvas.rect().contains(canvas.node_rect(far).toRect())
     assert canvas.node_at(canvas.node_rect(far).center().x(), canvas.node_rect(far).center().y()) is far
-    assert not canvas.center_on(object())
+    assert not canvas.centre_on(object())
 
 
 @pytest.mark.qt_log_ignore("does not support grabbing the keyboard", extend=True)

@@ -20,7 +20,7 @@ from gui.canvas.copies import CopyMarks, copies_text
 from gui.canvas.geometry import Geometry
 from gui.canvas.groups import group_tree
 from gui.canvas.layout import layout
-from gui.canvas.palette import canvas_colors
+from gui.canvas.palette import canvas_colours
 from gui.canvas.scene import Scene, SceneOptions
 from gui.canvas.scene_builder import build_scene
 from gui.main_window import MainWindow
@@ -128,13 +128,13 @@ def test_badges_do_not_cover_each_other() -> None:
             assert apart
 
 
-def colors_in(image: QImage) -> set[str]:
+def colours_in(image: QImage) -> set[str]:
     return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(0, image.height(), 2)}
 
 
-def runs_of(color: str, image: QImage, x: int) -> int:
+def runs_of(colour: str, image: QImage, x: int) -> int:
     """How many pieces of a colour there are from top to bottom."""
-    column = [image.pixelColor(x, y).name() == color for y in range(image.height())]
+    column = [image.pixelColor(x, y).name() == colour for y in range(image.height())]
     return sum(here and not above for above, here in pairwise([False, *column]))
 
 
@@ -151,15 +151,15 @@ def test_marks_are_painted_and_taken_back(qtbot: QtBot, theme: object, scale: fl
     canvas.zoom_to(scale)
     canvas.settle()
     plain = canvas.grab().toImage()
-    pink = QColor(canvas_colors(theme).copied).name()
-    assert pink not in colors_in(plain)
+    pink = QColor(canvas_colours(theme).copied).name()
+    assert pink not in colours_in(plain)
     canvas.set_copies(copied(model))
     made = canvas.grab().toImage()
-    assert pink in colors_in(made)
+    assert pink in colours_in(made)
     session = Session(model, [ToyProvider()])
     canvas.set_copies(provider_edges(session.placements, session.planned_copies()))
     planned = canvas.grab().toImage()
-    assert pink in colors_in(planned)
+    assert pink in colours_in(planned)
     at = round(canvas.node_rect(model.graph.nodes[0]).center().x())
     assert scale < 1 or runs_of(pink, planned, at) > runs_of(pink, made, at), "dashes"
     canvas.set_copies(())
@@ -177,11 +177,11 @@ def test_the_window_marks_copies_while_it_colours_by_provider(
     window.document.set_run(RunState(times=SimpleNamespace(copies=edges, report=None, nodes=[], operators=[],
                                                            in_order={})))  # fmt: skip
     assert canvas.copies == ()
-    window.set_color_mode("provider")
+    window.set_colour_mode("provider")
     assert canvas.copies == tuple(edges)
-    assert canvas.coloring.legend.entries[-1][1] == "1 copy · 12 KiB · 0.30 ms"
+    assert canvas.colouring.legend.entries[-1][1] == "1 copy · 12 KiB · 0.30 ms"
     pos = canvas.node_rect(feed).center().toPoint()
     QApplication.sendEvent(canvas, QHelpEvent(QEvent.Type.ToolTip, pos, canvas.mapToGlobal(pos)))
     qtbot.waitUntil(lambda: "host → toy:0: 1 copy · 12 KiB · 0.30 ms" in QToolTip.text())
-    window.set_color_mode("category")
+    window.set_colour_mode("category")
     assert canvas.copies == ()

@@ -129,8 +129,8 @@ def test_bookmarks_stand_at_the_border_of_the_minimap(qtbot: QtBot) -> None:
 
     def signs() -> int:
         image = minimap.grab().toImage()
-        colors = [image.pixelColor(4, y) for y in range(image.height())]
-        return sum(close(color, QColor(LIGHT.accent)) for color in colors)
+        colours = [image.pixelColor(4, y) for y in range(image.height())]
+        return sum(close(colour, QColor(LIGHT.accent)) for colour in colours)
 
     before = signs()
     canvas.mark([node(model, "mul")])

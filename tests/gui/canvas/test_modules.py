@@ -65,8 +65,8 @@ def test_lines_of_the_selection_pass_below_the_title_of_an_opened_module(qtbot: 
 
     above, *header, below = column()
     canvas.select(inside)
-    assert column() == [canvas.colors.accent, *header, canvas.colors.accent]
-    assert canvas.colors.accent not in (above, *header, below)
+    assert column() == [canvas.colours.accent, *header, canvas.colours.accent]
+    assert canvas.colours.accent not in (above, *header, below)
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
@@ -93,7 +93,7 @@ def test_titles_in_netrons_style_are_whole_and_stand_out(qtbot: QtBot, theme: Th
                  if image.pixelColor(x, y).lightness() > ground.lightness() + 60]  # fmt: skip
         free = min(inked) - rect.left(), rect.right() - max(inked)
         assert abs(free[0] - free[1]) <= 5, f"{name}: {free} px free at the sides of the title"
-        assert max(ground.getRgb()[:3]) > max(QColor(canvas.colors.background).getRgb()[:3]) + 40 or not theme.dark
+        assert max(ground.getRgb()[:3]) > max(QColor(canvas.colours.background).getRgb()[:3]) + 40 or not theme.dark
 
 
 def test_the_minimap_of_a_drawing_that_lies_lies_too(qtbot: QtBot) -> None:

@@ -10,48 +10,48 @@ from pytestqt.qtbot import QtBot
 
 from gui.canvas.canvas import GraphCanvas
 from gui.canvas.layout import layout
-from gui.canvas.palette import Category, ColorBy
+from gui.canvas.palette import Category, ColourBy
 from gui.canvas.scene import SceneOptions
 from gui.theme import DARK, LIGHT
 from tests.gui.canvas.driving import LEFT, chain, close, node, shown, wheel
 from tests.gui.canvas.models import conv_net, cyclic, load, scene_of
 
 
-def test_every_coloring_paints_and_explains_itself(qtbot: QtBot) -> None:
+def test_every_colouring_paints_and_explains_itself(qtbot: QtBot) -> None:
     model = conv_net()
     canvas = shown(qtbot, model)
     nodes = [n for n in model.graph.nodes if n.op_type != "Constant"]
     conv = node(model, "conv")
 
-    def color() -> str:
+    def colour() -> str:
         rect = canvas.node_rect(conv)
         return canvas.grab().toImage().pixelColor(round(rect.center().x()), round(rect.top() + 3)).name()
 
-    assert color() == Category.LAYER.color
+    assert colour() == Category.LAYER.colour
     assert not canvas._legend.isVisible()
 
-    canvas.set_colors(ColorBy.TIME, {n: float(i) for i, n in enumerate(nodes)})
-    cold = color()
+    canvas.set_colours(ColourBy.TIME, {n: float(i) for i, n in enumerate(nodes)})
+    cold = colour()
     legend = canvas._legend.legend
     assert legend is not None
     assert (legend.low, legend.high) == ("0 ms", "4 ms")
-    canvas.set_colors(ColorBy.TIME, {n: float(-i) for i, n in enumerate(nodes)} | {conv: 9.0})
-    assert color() not in (cold, Category.LAYER.color)
+    canvas.set_colours(ColourBy.TIME, {n: float(-i) for i, n in enumerate(nodes)} | {conv: 9.0})
+    assert colour() not in (cold, Category.LAYER.colour)
 
-    canvas.set_colors(ColorBy.PROVIDER, dict.fromkeys(nodes, "CPU") | {conv: "CUDA"})
-    assert color() == "#27775c"
+    canvas.set_colours(ColourBy.PROVIDER, dict.fromkeys(nodes, "CPU") | {conv: "CUDA"})
+    assert colour() == "#27775c"
     assert canvas._legend.legend is not None
     assert [text for _, text in canvas._legend.legend.entries] == ["CPU  4", "CUDA  1"]
 
-    canvas.set_colors(ColorBy.ERROR, {conv: float("nan"), nodes[1]: 1e-6, nodes[2]: 1e-3})
-    assert color() == "#c2410c"
-    canvas.set_colors(ColorBy.NUMBER, {conv: QColor("#123456")}, "mine")
-    assert color() == "#123456"
-    canvas.set_colors(ColorBy.ERROR, {})
-    assert color() == "#6f747e"
+    canvas.set_colours(ColourBy.ERROR, {conv: float("nan"), nodes[1]: 1e-6, nodes[2]: 1e-3})
+    assert colour() == "#c2410c"
+    canvas.set_colours(ColourBy.NUMBER, {conv: QColor("#123456")}, "mine")
+    assert colour() == "#123456"
+    canvas.set_colours(ColourBy.ERROR, {})
+    assert colour() == "#6f747e"
     with pytest.raises(ValueError, match="a number"):
-        canvas.set_colors(ColorBy.TIME, {conv: "fast"})
-    canvas.set_colors(ColorBy.CATEGORY)
+        canvas.set_colours(ColourBy.TIME, {conv: "fast"})
+    canvas.set_colours(ColourBy.CATEGORY)
     assert not canvas._legend.isVisible()
 
 
@@ -79,8 +79,8 @@ def test_every_level_of_detail_shows_the_nodes(qtbot: QtBot, scale: float, movin
     canvas = shown(qtbot, chain(40), (300, 300))
     canvas.zoom_to(scale)
     canvas._moving = moving
-    colors = {color for color, _ in histogram(canvas.grab().toImage())}
-    assert Category.ACTIVATION.color in colors
+    colours = {colour for colour, _ in histogram(canvas.grab().toImage())}
+    assert Category.ACTIVATION.colour in colours
 
 
 def histogram(image: QImage) -> list[tuple[str, int]]:
@@ -92,10 +92,10 @@ def histogram(image: QImage) -> list[tuple[str, int]]:
 
 def test_back_edges_are_drawn_in_the_error_colour(qtbot: QtBot) -> None:
     canvas = shown(qtbot, cyclic())
-    colors = {color for color, _ in histogram(canvas.grab().toImage())}
-    assert LIGHT.error in colors
+    colours = {colour for colour, _ in histogram(canvas.grab().toImage())}
+    assert LIGHT.error in colours
     canvas = shown(qtbot, chain(3))
-    assert LIGHT.error not in {color for color, _ in histogram(canvas.grab().toImage())}
+    assert LIGHT.error not in {colour for colour, _ in histogram(canvas.grab().toImage())}
 
 
 def test_nothing_shown_takes_every_event(qtbot: QtBot) -> None:
@@ -109,7 +109,7 @@ def test_nothing_shown_takes_every_event(qtbot: QtBot) -> None:
     qtbot.mouseDClick(canvas, LEFT, pos=QPoint(5, 5))
     wheel(canvas, QPointF(5, 5), 120)
     canvas.highlight([])
-    canvas.set_colors(ColorBy.TIME, {})
+    canvas.set_colours(ColourBy.TIME, {})
     assert canvas.node_at(5, 5) is None
     assert canvas.node_rect(object()).isEmpty()
     assert not canvas.grab().isNull()
@@ -193,6 +193,6 @@ def test_netron_has_its_own_colours_and_bare_titles(qtbot: QtBot) -> None:
     scene = scene_of(model, SceneOptions(netron=True))
     canvas.set_scene(scene, layout(scene.layout_input))
     canvas.show()
-    colors = {color for color, _ in histogram(canvas.grab().toImage())}
-    assert {"#335588", "#702921", "#333333"} <= colors
+    colours = {colour for colour, _ in histogram(canvas.grab().toImage())}
+    assert {"#335588", "#702921", "#333333"} <= colours
     assert {box.note for box in scene.boxes} == {""}

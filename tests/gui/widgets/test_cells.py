@@ -42,10 +42,10 @@ def cell(view: TableView, row: int, column: int) -> QRect:
     return view.visualRect(view.model().index(row, column))
 
 
-def holds(image: QImage, area: QRect, color: QColor) -> bool:
+def holds(image: QImage, area: QRect, colour: QColor) -> bool:
     """Whether a pixel of an area has a colour."""
     return any(
-        image.pixelColor(x, y) == color
+        image.pixelColor(x, y) == colour
         for x in range(area.left(), area.right() + 1)
         for y in range(area.top(), area.bottom() + 1)
     )
@@ -55,7 +55,7 @@ def test_squares_bars_and_texts_stand_in_their_cells(view: TableView) -> None:
     image, magenta = pixels(view), QColor("#ff00ff")
     assert holds(image, cell(view, 0, 0), magenta)
     assert not holds(image, cell(view, 1, 0), magenta)
-    window, red = theme_manager().theme.color("window"), theme_manager().theme.color("error")
+    window, red = theme_manager().theme.colour("window"), theme_manager().theme.colour("error")
     middle = cell(view, 0, 1).center()
     assert image.pixelColor(middle) != window
     assert image.pixelColor(cell(view, 1, 1).center()) == window
@@ -66,14 +66,14 @@ def test_squares_bars_and_texts_stand_in_their_cells(view: TableView) -> None:
 
 def test_a_name_of_a_million_characters_ends_in_its_cell(view: TableView) -> None:
     room = cell(view, 2, 0)
-    text = theme_manager().theme.color("text")
+    text = theme_manager().theme.colour("text")
     assert holds(pixels(view), room, text)
     assert not holds(pixels(view), cell(view, 2, 1), text)
 
 
 def test_rows_that_are_selected_are_marked_over_all_columns(view: TableView) -> None:
     view.selectRow(1)
-    image, marked = pixels(view), theme_manager().theme.color("selection")
+    image, marked = pixels(view), theme_manager().theme.colour("selection")
     for column in range(3):
         inside = cell(view, 1, column).topRight() + QPoint(-1, 1)
         assert image.pixelColor(inside) == marked

@@ -24,7 +24,7 @@ def table(qtbot: QtBot) -> ValuesTable:
 
 def inked(table: ValuesTable, area: QRect) -> bool:
     """Whether something is written in an area."""
-    image, paper = table.viewport().grab().toImage(), theme_manager().theme.color("window")
+    image, paper = table.viewport().grab().toImage(), theme_manager().theme.colour("window")
     places = ((x, y) for x in range(area.left(), area.right() + 1) for y in range(area.top(), area.bottom() + 1))
     return any(image.pixelColor(x, y) != paper for x, y in places)
 
@@ -59,13 +59,13 @@ def test_a_long_text_ends_in_its_cell(table: ValuesTable) -> None:
 def test_cells_that_are_selected_are_marked(table: ValuesTable) -> None:
     table.set_plane(np.zeros((3, 3)))
     table.selectionModel().select(table.model().index(1, 1), QItemSelectionModel.SelectionFlag.Select)
-    image, marked = table.viewport().grab().toImage(), theme_manager().theme.color("selection")
+    image, marked = table.viewport().grab().toImage(), theme_manager().theme.colour("selection")
 
-    def color(row: int, column: int) -> QColor:
+    def colour(row: int, column: int) -> QColor:
         room = cell(table, row, column)
         return image.pixelColor(room.left() + 2, room.top() + 2)
 
-    assert [(r, c) for r in range(3) for c in range(3) if color(r, c) == marked] == [(1, 1)]
+    assert [(r, c) for r in range(3) for c in range(3) if colour(r, c) == marked] == [(1, 1)]
 
 
 def test_numbers_of_rows_have_room_for_the_last(qtbot: QtBot, table: ValuesTable) -> None:

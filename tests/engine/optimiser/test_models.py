@@ -120,8 +120,8 @@ def test_times_name_the_nodes_that_a_fused_one_stands_for() -> None:
     session, timing = Session(swish(), options=FAST), TimingObserver()
     session.run(X, timing)
     timing.end_run()
-    assert session.optimized is not None
-    told = {tuple(origin.name for origin in session.optimized.origins[node]) for node in timing.seconds}
+    assert session.optimised is not None
+    told = {tuple(origin.name for origin in session.optimised.origins[node]) for node in timing.seconds}
     assert told == {("gate", "m"), ("last",)}
 
 

@@ -5,16 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
+from engine.optimiser.activations import fuse_activations, fuse_into_convolutions
+from engine.optimiser.batch_norm import fold_batch_norms, fold_channel_additions
+from engine.optimiser.copying import copy_graph
+from engine.optimiser.dead_code import remove_dead_code
+from engine.optimiser.folding import fold_constants
+from engine.optimiser.no_ops import remove_no_ops
+from engine.optimiser.rewriting import Change, Rewriting
+
 from engine.graph.ir import Model, Node, Tensor
 from engine.graph.order import sort_graph
 from engine.kernels.registry import MICROSOFT
-from engine.optimizer.activations import fuse_activations, fuse_into_convolutions
-from engine.optimizer.batch_norm import fold_batch_norms, fold_channel_additions
-from engine.optimizer.copying import copy_graph
-from engine.optimizer.dead_code import remove_dead_code
-from engine.optimizer.folding import fold_constants
-from engine.optimizer.no_ops import remove_no_ops
-from engine.optimizer.rewriting import Change, Rewriting
 
 PASSES: dict[str, Callable[[Rewriting], None]] = {
     "constant-folding": fold_constants,
@@ -29,7 +30,7 @@ PASSES: dict[str, Callable[[Rewriting], None]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Optimized:
+class Optimised:
     """A model made over for speed.
 
     Attributes
@@ -56,9 +57,9 @@ class Optimized:
         return f"made over for speed: {self.before} nodes became {after} ({done or 'nothing to do'})"
 
 
-def optimize(
+def optimise(
     model: Model, passes: Collection[str] = tuple(PASSES), go_on: Callable[[], None] = lambda: None
-) -> Optimized:
+) -> Optimised:
     """Run the named passes over a copy of the model, whose shapes have been inferred.
 
     Every output, and every tensor that is left, has the value it had, up to rounding. `go_on` is called between two
@@ -79,4 +80,4 @@ def optimize(
     made_over = replace(
         model, graph=work.graph, diagnostics=[], opset_imports={MICROSOFT: 1, **model.opset_imports}
     )
-    return Optimized(made_over, work.origins, originals, tuple(work.changes), sum(1 for _ in model.nodes()))
+    return Optimised(made_over, work.origins, originals, tuple(work.changes), sum(1 for _ in model.nodes()))

@@ -17,15 +17,15 @@ from gui.canvas.groups import Group
 from gui.canvas.layout.types import Ints
 from gui.canvas.palette import (
     CATEGORIES,
-    CHANGE_COLORS,
+    CHANGE_COLOURS,
     NETRON_OTHER,
     NO_VALUE,
-    PROVIDER_COLORS,
+    PROVIDER_COLOURS,
     RAMP,
     SERIES,
-    CanvasColors,
-    ColorBy,
-    netron_color,
+    CanvasColours,
+    ColourBy,
+    netron_colour,
 )
 from gui.canvas.scene import Box, BoxKind, Scene
 from gui.changes import RANK, strongest
@@ -49,45 +49,45 @@ class Legend:
 
 
 @dataclass(slots=True)
-class Coloring:
+class Colouring:
     """A table of colours and the index of each box's colour in it, shape (n,)."""
 
-    colors: list[str]
+    colours: list[str]
     index: Ints
     legend: Legend | None = None
 
-    def suited(self, colors: CanvasColors) -> Coloring:
+    def suited(self, colours: CanvasColours) -> Colouring:
         """The same in a theme: nodes without a value step back, and those without a category are seen."""
-        own = {NO_VALUE: colors.quiet, NETRON_OTHER: colors.netron_other}
+        own = {NO_VALUE: colours.quiet, NETRON_OTHER: colours.netron_other}
         legend = self.legend
         if legend is not None:
-            legend = replace(legend, entries=[(own.get(color, color), text) for color, text in legend.entries])
-        return Coloring([own.get(color, color) for color in self.colors], self.index, legend)
+            legend = replace(legend, entries=[(own.get(colour, colour), text) for colour, text in legend.entries])
+        return Colouring([own.get(colour, colour) for colour in self.colours], self.index, legend)
 
 
-def make_coloring(
-    scene: Scene, by: ColorBy, values: Mapping[Node, object] | None = None, title: str = "", netron: bool = False
-) -> Coloring:
-    """The colouring that `GraphPicture.set_colors` asks for; a closed group has the sum, or most, of what is in it."""
+def make_colouring(
+    scene: Scene, by: ColourBy, values: Mapping[Node, object] | None = None, title: str = "", netron: bool = False
+) -> Colouring:
+    """The colouring that `GraphPicture.set_colours` asks for; a closed group has the sum, or most, of what is in it."""
     given = values or {}
     match by:
-        case ColorBy.CATEGORY:
+        case ColourBy.CATEGORY:
             return by_netron_category(scene) if netron else by_category(scene)
-        case ColorBy.DTYPE:
+        case ColourBy.DTYPE:
             return by_dtype(scene)
-        case ColorBy.PROVIDER:
+        case ColourBy.PROVIDER:
             return by_name(scene, "Provider", _names(given))
-        case ColorBy.PLAN:
+        case ColourBy.PLAN:
             return by_name(scene, "Provider, as planned", _names(given))
-        case ColorBy.CHANGE:
+        case ColourBy.CHANGE:
             return by_change(scene, _names(given))
-        case ColorBy.TIME:
+        case ColourBy.TIME:
             return by_number(scene, "Time per node", _numbers(given), unit="ms")
-        case ColorBy.ERROR:
+        case ColourBy.ERROR:
             return by_number(scene, "Relative difference from CPU", _numbers(given), combine=_worst, logarithmic=True)
-    colors = {node: value.name() for node, value in given.items() if isinstance(value, QColor)}
-    if colors:
-        return by_color(scene, title, colors)
+    colours = {node: value.name() for node, value in given.items() if isinstance(value, QColor)}
+    if colours:
+        return by_colour(scene, title, colours)
     return by_number(scene, title, _numbers(given), combine=sum if ADDS_UP.search(title) else _worst)
 
 
@@ -102,25 +102,25 @@ def _numbers(values: Mapping[Node, object]) -> dict[Node, float]:
     return numbers
 
 
-def by_category(scene: Scene) -> Coloring:
+def by_category(scene: Scene) -> Colouring:
     """Every operator in the colour of its category."""
     found, place, index = np.unique(scene.category, return_index=True, return_inverse=True)
     by_place = np.argsort(place)  # as in a table that is filled from the first box on
-    return Coloring([CATEGORIES[found[i]].color for i in by_place], np.argsort(by_place)[index])
+    return Colouring([CATEGORIES[found[i]].colour for i in by_place], np.argsort(by_place)[index])
 
 
-def by_netron_category(scene: Scene) -> Coloring:
+def by_netron_category(scene: Scene) -> Colouring:
     """Every operator in the colour that Netron gives it."""
     return _tabled(
         [
-            netron_color(box.item.op_type, box.item.domain) if isinstance(box.item, Node) else box.category.color
+            netron_colour(box.item.op_type, box.item.domain) if isinstance(box.item, Node) else box.category.colour
             for box in scene.boxes
         ],
         None,
     )
 
 
-def by_dtype(scene: Scene) -> Coloring:
+def by_dtype(scene: Scene) -> Colouring:
     """Every node in the colour of its first output's element type."""
     values: dict[Node, str] = {}
     for box in scene.boxes:
@@ -131,24 +131,24 @@ def by_dtype(scene: Scene) -> Coloring:
     return by_name(scene, "Element type", values)
 
 
-def by_name(scene: Scene, title: str, values: Mapping[Node, str]) -> Coloring:
+def by_name(scene: Scene, title: str, values: Mapping[Node, str]) -> Colouring:
     """Nodes by a name each, such as the provider's; the most frequent names take the first colours."""
     texts = _of_boxes(scene, values, lambda names: Counter(names).most_common(1)[0][0])
     counts = Counter(values[node] for box in scene.boxes for node in _nodes(box) if node in values)
     names = [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     free = iter(SERIES * (len(names) // len(SERIES) + 1))
-    color_of = {name: PROVIDER_COLORS.get(name) or next(free) for name in names}
-    entries = [(color_of[name], f"{name}  {counts[name]:,}") for name in names]
-    return _colored(scene, [color_of[text] if text is not None else None for text in texts], Legend(title, entries))
+    colour_of = {name: PROVIDER_COLOURS.get(name) or next(free) for name in names}
+    entries = [(colour_of[name], f"{name}  {counts[name]:,}") for name in names]
+    return _coloured(scene, [colour_of[text] if text is not None else None for text in texts], Legend(title, entries))
 
 
-def by_change(scene: Scene, kinds: Mapping[Node, str]) -> Coloring:
+def by_change(scene: Scene, kinds: Mapping[Node, str]) -> Colouring:
     """Nodes by how they differ from another model's, groups by the strongest of what is in them."""
     found = _of_boxes(scene, kinds, strongest)
     counts = Counter(kinds.get(node, "") for box in scene.boxes for node in _nodes(box))
-    entries = [(CHANGE_COLORS[kind], f"{kind}  {counts[kind]:,}") for kind in RANK if counts[kind]]
+    entries = [(CHANGE_COLOURS[kind], f"{kind}  {counts[kind]:,}") for kind in RANK if counts[kind]]
     legend = Legend("Compared with the other model", [*entries, (NO_VALUE, f"The same  {counts['']:,}")])
-    return _colored(scene, [CHANGE_COLORS[kind] if kind is not None else None for kind in found], legend)
+    return _coloured(scene, [CHANGE_COLOURS[kind] if kind is not None else None for kind in found], legend)
 
 
 def by_number(
@@ -158,29 +158,29 @@ def by_number(
     combine: Callable[[list[float]], float] = sum,
     unit: str = "",
     logarithmic: bool = False,
-) -> Coloring:
+) -> Colouring:
     """Nodes by a number each, such as a time; a square root or logarithm keeps small differences visible."""
     numbers = _of_boxes(scene, values, combine)
     finite = [value for value in numbers if value is not None and math.isfinite(value)]
     if not finite:
-        return _colored(scene, [None] * len(numbers), Legend(title, [(NO_VALUE, "no values yet")]))
+        return _coloured(scene, [None] * len(numbers), Legend(title, [(NO_VALUE, "no values yet")]))
     positive = [value for value in finite if value > 0]
     low, high = (min(positive, default=0.0), max(finite)) if logarithmic else (min(0.0, *finite), max(finite))
     ramp = _ramp()
-    colors = [
+    colours = [
         None if value is None else ramp[round(_share(value, low, high, logarithmic) * (RAMP_STEPS - 1))]
         for value in numbers
     ]
     if not any(finite):
-        return _colored(scene, colors, Legend(title, [(ramp[0], f"0 {unit}".strip() + " everywhere")]))
+        return _coloured(scene, colours, Legend(title, [(ramp[0], f"0 {unit}".strip() + " everywhere")]))
     legend = Legend(title, ramp=ramp, low=f"{low:.3g} {unit}".strip(), high=f"{high:.3g} {unit}".strip())
-    return _colored(scene, colors, legend)
+    return _coloured(scene, colours, legend)
 
 
-def by_color(scene: Scene, title: str, colors: Mapping[Node, str]) -> Coloring:
+def by_colour(scene: Scene, title: str, colours: Mapping[Node, str]) -> Colouring:
     """Nodes in given colours (#rrggbb)."""
-    first = _of_boxes(scene, colors, lambda found: found[0])
-    return _colored(scene, first, Legend(title) if title else None)
+    first = _of_boxes(scene, colours, lambda found: found[0])
+    return _coloured(scene, first, Legend(title) if title else None)
 
 
 def _worst(values: list[float]) -> float:
@@ -220,25 +220,25 @@ def _share(value: float, low: float, high: float, logarithmic: bool) -> float:
     return math.sqrt((value / 2 - low / 2) / (high / 2 - low / 2))
 
 
-def _colored(scene: Scene, colors: list[str | None], legend: Legend | None) -> Coloring:
+def _coloured(scene: Scene, colours: list[str | None], legend: Legend | None) -> Colouring:
     """Nodes and groups in the given colours or the one for no value, as frames have; all else as by category."""
     return _tabled(
         [
-            (color or NO_VALUE) if isinstance(box.item, Node) or box.kind in GROUPS else box.category.color
-            for box, color in zip(scene.boxes, colors, strict=True)
+            (colour or NO_VALUE) if isinstance(box.item, Node) or box.kind in GROUPS else box.category.colour
+            for box, colour in zip(scene.boxes, colours, strict=True)
         ],
         legend,
     )
 
 
-def _tabled(colors: list[str], legend: Legend | None) -> Coloring:
+def _tabled(colours: list[str], legend: Legend | None) -> Colouring:
     table: dict[str, int] = {}
-    index = [table.setdefault(color, len(table)) for color in colors]
-    return Coloring(list(table), np.array(index, np.int64), legend)
+    index = [table.setdefault(colour, len(table)) for colour in colours]
+    return Colouring(list(table), np.array(index, np.int64), legend)
 
 
 def _ramp() -> list[str]:
-    stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in RAMP], float)
+    stops = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in RAMP], float)
     at = np.linspace(0, len(stops) - 1, RAMP_STEPS)
     mixed = np.stack([np.interp(at, np.arange(len(stops)), stops[:, c]) for c in range(3)], 1)
     return ["#" + "".join(f"{round(v):02x}" for v in row) for row in mixed.tolist()]

@@ -1,4 +1,4 @@
-"""Each pass of the optimizer on graphs small enough to work out by hand, and on those where it must not act."""
+"""Each pass of the optimiser on graphs small enough to work out by hand, and on those where it must not act."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from engine.errors import CannotRunError
 from engine.graph.ir import Model
 from engine.opening import open_model
-from engine.optimizer import PASSES, optimize
+from engine.optimiser import PASSES, optimise
 from engine.providers import provider_named
 from engine.session import Session, SessionOptions
 from tests.engine.session.models import chain, model_of, value
@@ -39,7 +39,7 @@ def graph(
 
 def operators(model: Model, *passes: str) -> list[str]:
     """The operators that are left after some passes and the removal of dead code, in run order."""
-    return [node.op_type for node in optimize(model, {*passes, "dead-code"}).model.graph.order]
+    return [node.op_type for node in optimise(model, {*passes, "dead-code"}).model.graph.order]
 
 
 def agrees(model: Model, x: np.ndarray, exact: bool = False) -> None:
@@ -61,9 +61,9 @@ FAST = SessionOptions(mode="fast")
 
 def test_what_nobody_reads_goes() -> None:
     model = graph([make("Abs", ["x"], ["y"]), make("Neg", ["x"], ["a"]), make("Exp", ["a"], ["b"])], [2], {})
-    optimized = optimize(model)
-    assert [node.op_type for node in optimized.model.graph.order] == ["Abs"]
-    assert [change.nodes for change in optimized.changes] == [("Exp_2",), ("Neg_1",)]
+    optimised = optimise(model)
+    assert [node.op_type for node in optimised.model.graph.order] == ["Abs"]
+    assert [change.nodes for change in optimised.changes] == [("Exp_2",), ("Neg_1",)]
 
 
 def test_a_node_with_one_output_read_stays() -> None:
@@ -98,17 +98,17 @@ def test_the_users_graph_stays_as_it_is() -> None:
     model = chain("Identity", "Relu", "Identity")
     before = [(node, list(node.inputs), list(node.outputs), node.index) for node in model.graph.nodes]
     readers = {tensor: list(tensor.consumers) for tensor in model.graph.tensors.values()}
-    optimized = optimize(model)
+    optimised = optimise(model)
     assert [(node, list(node.inputs), list(node.outputs), node.index) for node in model.graph.nodes] == before
     assert {tensor: list(tensor.consumers) for tensor in model.graph.tensors.values()} == readers
-    assert not set(optimized.model.graph.nodes) & set(model.graph.nodes)
+    assert not set(optimised.model.graph.nodes) & set(model.graph.nodes)
 
 
 def test_every_node_knows_the_nodes_it_stands_for() -> None:
-    optimized = optimize(graph([make("Sigmoid", ["x"], ["s"]), make("Mul", ["x", "s"], ["y"])], [2], {}))
-    (node,) = optimized.model.graph.order
-    assert [origin.name for origin in optimized.origins[node]] == ["Sigmoid_0", "Mul_1"]
-    assert str(optimized.changes[0]) == "activations: Sigmoid_0, Mul_1 became one Swish"
+    optimised = optimise(graph([make("Sigmoid", ["x"], ["s"]), make("Mul", ["x", "s"], ["y"])], [2], {}))
+    (node,) = optimised.model.graph.order
+    assert [origin.name for origin in optimised.origins[node]] == ["Sigmoid_0", "Mul_1"]
+    assert str(optimised.changes[0]) == "activations: Sigmoid_0, Mul_1 became one Swish"
 
 
 def test_cycles_are_refused_as_ever() -> None:
@@ -166,8 +166,8 @@ def test_a_no_op_that_a_branch_reads() -> None:
     branch = helper.make_graph([make("Neg", ["t"], ["b"])], "g", [], [value("b", shape=[2])])
     nodes = [make("Identity", ["x"], ["t"]), make("If", ["c"], ["y"], then_branch=branch, else_branch=branch)]
     model = graph(nodes, [2], {"c": np.array(True)})
-    optimized = optimize(model)
-    (owner,) = optimized.model.graph.order
+    optimised = optimise(model)
+    (owner,) = optimised.model.graph.order
     assert [tensor.name for tensor in owner.captures] == ["x"]
     agrees(model, floats(2), exact=True)
 
@@ -178,8 +178,8 @@ def test_a_no_op_that_a_branch_reads() -> None:
 def test_what_depends_on_constants_alone_is_computed_once() -> None:
     nodes = [make("Add", ["a", "b"], ["c"]), make("Neg", ["c"], ["d"]), make("Mul", ["x", "d"], ["y"])]
     model = graph(nodes, [2], {"a": np.float32([1, 2]), "b": np.float32([3, 4])})
-    optimized = optimize(model)
-    (mul,) = optimized.model.graph.order
+    optimised = optimise(model)
+    (mul,) = optimised.model.graph.order
     folded = mul.inputs[1]
     assert folded is not None
     assert folded.data is not None
@@ -232,8 +232,8 @@ def normalised(layer: onnx.NodeProto, shape: Sequence[int], weights: dict[str, A
 def test_a_normalisation_becomes_weights_and_bias_by_hand() -> None:
     layer = make("Conv", ["x", "w", "c"], ["t"])
     weights = {"w": np.float32([[[[1]]], [[[2]]]]), "c": np.float32([10, 20])}
-    optimized = optimize(normalised(layer, [1, 1, 2, 2], weights))
-    (conv,) = optimized.model.graph.order
+    optimised = optimise(normalised(layer, [1, 1, 2, 2], weights))
+    (conv,) = optimised.model.graph.order
     new_weights, new_bias = (t.data.array() for t in conv.inputs[1:] if t is not None and t.data is not None)
     assert new_weights.reshape(-1).tolist() == [1, 8]  # times 2/sqrt(4) and 4/sqrt(1)
     assert new_bias.tolist() == [10 + 1 - 3, 20 * 4 - 1]

@@ -172,7 +172,7 @@ def make_constant(tensor: Tensor, value: np.ndarray) -> None:
     assert dtype is not None
     tensor.source = ValueSource.IMPLICIT_CONSTANT
     tensor.inferred_type = TensorType(dtype, value.shape)
-    tensor.data = TensorData(tensor.name, dtype, value.shape, "made by the optimizer", value.nbytes, lambda: value)
+    tensor.data = TensorData(tensor.name, dtype, value.shape, "made by the optimiser", value.nbytes, lambda: value)
 
 
 def only_reader(tensor: Tensor | None) -> Node | None:

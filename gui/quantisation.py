@@ -16,7 +16,7 @@ LARGEST = 1 << 20  # elements of a scale that are read to tell its range
 
 
 @dataclass(frozen=True, slots=True)
-class Quantization:
+class Quantisation:
     """real = (quantised - zero point) · scale.
 
     `tensor` is the quantised one. `axis` is that of a scale for each channel, None where one scale serves all; with
@@ -47,16 +47,16 @@ _LAYOUTS = {
 }  # fmt: skip
 
 
-def quantizations(tensor: Tensor) -> list[Quantization]:
+def quantisations(tensor: Tensor) -> list[Quantisation]:
     """What the nodes around a tensor, and the file's annotations, say of its quantisation; each said once."""
-    found: list[Quantization] = []
+    found: list[Quantisation] = []
     for one in (*_of_producer(tensor), *_of_consumers(tensor), *_annotated(tensor)):
         if all((one.tensor, one.scale, one.zero_point) != (o.tensor, o.scale, o.zero_point) for o in found):
             found.append(one)
     return found
 
 
-def _of_producer(tensor: Tensor) -> Iterator[Quantization]:
+def _of_producer(tensor: Tensor) -> Iterator[Quantisation]:
     node = tensor.producer
     if node is None:
         return
@@ -66,13 +66,13 @@ def _of_producer(tensor: Tensor) -> Iterator[Quantization]:
         yield from _linear(node, tensor)
     elif node.op_type == "DynamicQuantizeLinear" and tensor.producer_slot == 0:
         outputs = [*node.outputs, None, None, None]
-        yield Quantization(tensor, outputs[1], outputs[2], node=node)
+        yield Quantisation(tensor, outputs[1], outputs[2], node=node)
     elif node.op_type in _LAYOUTS:
         scale, zero_point = _LAYOUTS[node.op_type].output
-        yield Quantization(tensor, _input(node, scale), _input(node, zero_point), node=node)
+        yield Quantisation(tensor, _input(node, scale), _input(node, zero_point), node=node)
 
 
-def _of_consumers(tensor: Tensor) -> Iterator[Quantization]:
+def _of_consumers(tensor: Tensor) -> Iterator[Quantisation]:
     for node, slot in tensor.consumers:
         if node.op_type == "QuantizeLinear" and slot == 0 and node.outputs:
             yield from _linear(node, node.outputs[0])
@@ -81,37 +81,37 @@ def _of_consumers(tensor: Tensor) -> Iterator[Quantization]:
         layout = _LAYOUTS.get(node.op_type)
         for value, scale, zero_point in layout.inputs if layout is not None else ():
             if slot == value:
-                yield _per_channel(Quantization(tensor, _input(node, scale), _input(node, zero_point), node=node))
+                yield _per_channel(Quantisation(tensor, _input(node, scale), _input(node, zero_point), node=node))
 
 
-def _linear(node: Node, quantized: Tensor | None) -> Iterator[Quantization]:
-    if quantized is None:
+def _linear(node: Node, quantised: Tensor | None) -> Iterator[Quantisation]:
+    if quantised is None:
         return
     axis, block = node.attributes.get("axis", 1), node.attributes.get("block_size", 0)
-    one = Quantization(quantized, _input(node, 1), _input(node, 2), node=node)
+    one = Quantisation(quantised, _input(node, 1), _input(node, 2), node=node)
     yield _per_channel(one, axis if isinstance(axis, int) else 1, block if isinstance(block, int) else 0)
 
 
-def _per_channel(one: Quantization, axis: int = 0, block: int = 0) -> Quantization:
+def _per_channel(one: Quantisation, axis: int = 0, block: int = 0) -> Quantisation:
     """With the axis, where there is more than one scale."""
     shape = one.scale.inferred_shape if one.scale is not None else None
     if not shape or shape == (1,):
         return one
-    return Quantization(one.tensor, one.scale, one.zero_point, axis, block, one.node)
+    return Quantisation(one.tensor, one.scale, one.zero_point, axis, block, one.node)
 
 
-def _annotated(tensor: Tensor) -> Iterator[Quantization]:
+def _annotated(tensor: Tensor) -> Iterator[Quantisation]:
     names = tensor.graph.quantization.get(tensor.name)
     if names:
         scale, zero_point = names.get("SCALE_TENSOR", ""), names.get("ZERO_POINT_TENSOR", "")
-        yield Quantization(tensor, tensor.graph.find(scale), tensor.graph.find(zero_point))
+        yield Quantisation(tensor, tensor.graph.find(scale), tensor.graph.find(zero_point))
 
 
 def _input(node: Node, slot: int) -> Tensor | None:
     return node.inputs[slot] if slot < len(node.inputs) else None
 
 
-def describe(one: Quantization) -> str:
+def describe(one: Quantisation) -> str:
     """Scale, zero point and the real range in words, as far as the file fixes them."""
     scale, zero = _numbers(one.scale), _numbers(one.zero_point)
     parts = []

@@ -1,7 +1,7 @@
 """Nodes whose results nobody reads."""
 from __future__ import annotations
 
-from engine.optimizer.rewriting import Rewriting
+from engine.optimiser.rewriting import Rewriting
 
 
 def remove_dead_code(work: Rewriting) -> None:

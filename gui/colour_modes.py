@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from engine.graph.ir import Node
 from engine.session import ProviderEdge
-from gui.canvas.palette import ColorBy
+from gui.canvas.palette import ColourBy
 from gui.text import one_line, provider_name
 
 if TYPE_CHECKING:
     from gui.document import Document
 
-COLOR_MODES = (
+COLOUR_MODES = (
     ("category", "Category", "Colour by what kind of work an operator does (Alt+1)"),
     ("provider", "Provider", "Colour by who computed a node in the last run, or would in the next (Alt+2)"),
     ("time", "Time", "Colour by the time a node took in the last run (Alt+3)"),
@@ -28,14 +28,14 @@ COLOR_MODES = (
 FROM_FILE = "file:"
 
 
-def color_by(mode: str, document: Document) -> ColorBy:
+def colour_by(mode: str, document: Document) -> ColourBy:
     """What the canvas is coloured by in a mode."""
     if mode.startswith(FROM_FILE):
-        return ColorBy.NUMBER
-    return ColorBy.PLAN if mode == "provider" and document.forecast.placements else ColorBy(mode)
+        return ColourBy.NUMBER
+    return ColourBy.PLAN if mode == "provider" and document.forecast.placements else ColourBy(mode)
 
 
-def color_title(mode: str) -> str:
+def colour_title(mode: str) -> str:
     """The title for numbers of a file; empty for other modes, which have their own."""
     return f"attachment: {one_line(mode.removeprefix(FROM_FILE), 40)}" if mode.startswith(FROM_FILE) else ""
 
@@ -52,7 +52,7 @@ def shown_copies(mode: str, document: Document) -> Sequence[ProviderEdge]:
     return times.copies if times is not None else ()
 
 
-def color_values(mode: str, document: Document) -> Mapping[Node, object]:
+def colour_values(mode: str, document: Document) -> Mapping[Node, object]:
     """The values that the canvas colours by; empty where there are none, or where the mode needs none."""
     run, changes, attached = document.run, document.differ.changes, document.attachment.found
     if mode.startswith(FROM_FILE):

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 from engine import load_model_proto, open_model
 from engine.graph.ir import Model
 from engine.shapes.infer import infer_shapes
-from gui.quantization import describe, quantizations
+from gui.quantisation import describe, quantisations
 
 
 def model(scale: np.ndarray, zero: np.ndarray, axis: int = 1) -> Model:
@@ -33,14 +33,14 @@ def model(scale: np.ndarray, zero: np.ndarray, axis: int = 1) -> Model:
 def test_one_scale_for_all() -> None:
     tensors = model(np.array(0.5, np.float32), np.array(100, np.uint8)).graph.tensors
     for name in ("x", "q", "y"):
-        (one,) = quantizations(tensors[name])
+        (one,) = quantisations(tensors[name])
         assert one.tensor is tensors["q"]
         assert describe(one) == "scale 0.5, zero point 100, holds -50 … 77.5"
 
 
 def test_a_scale_for_each_channel() -> None:
     tensors = model(np.array([1, 2], np.float32), np.array([0, 0], np.int8)).graph.tensors
-    (one,) = quantizations(tensors["q"])
+    (one,) = quantisations(tensors["q"])
     assert (one.axis, one.block) == (1, 0)
     assert describe(one) == "a scale for each channel of axis 1, scale 1 … 2, zero point 0, holds -256 … 254"
 
@@ -49,13 +49,13 @@ def test_an_annotation_of_the_file() -> None:
     made = model(np.array(0.25, np.float32), np.array(0, np.int8))
     made.graph.quantization = {"x": {"SCALE_TENSOR": "s", "ZERO_POINT_TENSOR": "z"}}
     del made.graph.tensors["x"].consumers[:]
-    (one,) = quantizations(made.graph.tensors["x"])
+    (one,) = quantisations(made.graph.tensors["x"])
     assert one.node is None
     assert describe(one) == "scale 0.25, zero point 0"
 
 
 def test_a_tensor_that_nobody_quantises() -> None:
-    assert quantizations(model(np.ones((), np.float32), np.zeros((), np.int8)).graph.tensors["s"]) == []
+    assert quantisations(model(np.ones((), np.float32), np.zeros((), np.int8)).graph.tensors["s"]) == []
 
 
 @pytest.mark.parametrize("name", ["mobilenetv2_qdq_int8", "mobilenetv2_qop_int8"])
@@ -66,4 +66,4 @@ def test_every_convolution_of_a_quantised_model(shared: Path, name: str) -> None
     for conv in convs:
         weight = conv.inputs[1 if conv.op_type == "Conv" else 3]
         assert weight is not None
-        assert [describe(one)[:5] for one in quantizations(weight)] != []
+        assert [describe(one)[:5] for one in quantisations(weight)] != []
