@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
+
+
+class _Device(io.FileIO):
+    """A device or a pipe, written to from the beginning to the end.
+
+    /dev/null says that it can be sought in and always stands at 0, which archives would take for a place in the file.
+    """
+
+    def seekable(self) -> bool:
+        return False
+
+    def tell(self) -> int:
+        raise io.UnsupportedOperation("a device has no places")
 
 
 @contextmanager
@@ -22,7 +36,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     OSError: the file cannot be written.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as file:
+        with io.BufferedWriter(_Device(path, "wb")) as file:
             yield file
         return
     target = os.path.realpath(path)

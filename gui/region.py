@@ -43,7 +43,7 @@ def save_region(model: Model, nodes: Sequence[Node], path: str, run: RunState | 
     values = {f"in:{t.name}": value for t in region.inputs if (value := _value(t, run)) is not None}
     missing = tuple(t.name for t in region.inputs if f"in:{t.name}" not in values)
     values |= {f"out:{t.name}": value for t in region.outputs if (value := _value(t, run)) is not None}
-    target = str(Path(path).with_suffix(".npz"))
+    target = f"{path}.npz"  # not with another suffix: that name may be of something else, such as the user's inputs
     left_out = save_arrays(target, values)
     missing += tuple(name.removeprefix("in:") for name in left_out if name.startswith("in:"))
     return SavedRegion(written.path, target, missing, len(region.nodes))

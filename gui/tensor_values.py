@@ -112,7 +112,8 @@ def image_of(array: np.ndarray, fixed: Sequence[int], low: float, high: float) -
 
 
 def save_value(path: str, name: str, arrays: Sequence[np.ndarray]) -> None:
-    """Write a value as .npy, or as .npz with an entry for each element of a sequence.
+    """Write a value as .npy, or as .npz with an entry for each element of a sequence; for that, a path that ends
+    otherwise gets the ending too, so that nothing is replaced that was not asked for.
 
     Raises
     ------
@@ -121,7 +122,7 @@ def save_value(path: str, name: str, arrays: Sequence[np.ndarray]) -> None:
     target = Path(path)
     if target.suffix == ".npz" or len(arrays) != 1:
         keys = [name] if len(arrays) == 1 else [f"{name}[{place}]" for place in range(len(arrays))]
-        save_arrays(target.with_suffix(".npz"), dict(zip(keys, arrays)))
+        save_arrays(path if target.suffix == ".npz" else f"{path}.npz", dict(zip(keys, arrays)))
         return
     with replacing(target) as file:
         np.save(file, storable(arrays[0]), allow_pickle=False)

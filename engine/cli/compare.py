@@ -43,7 +43,7 @@ def execute(args: argparse.Namespace) -> int:
     asked = None if args.second_opinion is None else inputs.available_provider(args.second_opinion)
     tolerances = parse_tolerances(args.rtol)
     against = load_arrays(args.against) if args.against else None
-    model = open_named(args)
+    model = open_named(args, writes=args.save)
     prepared = inputs.prepare(model, args)
     comparison = compare(
         model, prepared.feeds, providers, warmup=args.warmup, repeat=args.repeat, per_node=args.per_node,

@@ -185,6 +185,6 @@ def _parse_shape(name: str, text: str) -> tuple[int, ...]:
     parts = text.lower().replace(",", "x").strip("[]()").split("x")
     if text in ("scalar", "()", "[]"):
         return ()
-    if not all(part.strip().isdecimal() for part in parts):
+    if not all(_is_size(part.strip()) for part in parts):
         raise InputError(f"--shape {name}={text}: a shape is written 1x3x224x224, that of a scalar ()")
     return tuple(int(part) for part in parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 
+from engine.export import spare_sources
 from engine.graph.ir import Model
 from engine.opening import open_model
 
@@ -16,12 +17,20 @@ def add_model(parser: argparse.ArgumentParser) -> None:
                         help="take weights through links that lead out of the model's folder")  # fmt: skip
 
 
-def open_named(args: argparse.Namespace) -> Model:
-    """Open the model that the arguments name; see `open_model`."""
+def open_named(args: argparse.Namespace, writes: str | None = None) -> Model:
+    """Open the model that the arguments name; see `open_model`.
+
+    Raises
+    ------
+    ModelFormatError: as `open_model`.
+    ExportError: `writes`, the file that results will go into, is one that the model is read from.
+    """
     gc.disable()  # opening makes a million objects that stay, and no garbage
     try:
         model = open_model(args.model, allow_external=args.allow_external)
         gc.freeze()
     finally:
         gc.enable()
+    if writes:
+        spare_sources(model, writes)
     return model

@@ -48,7 +48,7 @@ def execute(args: argparse.Namespace) -> int:
     if target.suffix.lower() not in _ENDINGS:
         raise InputError(f"{target}: a picture ends in {', '.join(_ENDINGS)}")
     require_folder(target)
-    model = open_named(args)
+    model = open_named(args, writes=args.picture)
     given = sizes(model, args)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with qt_needed():

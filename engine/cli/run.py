@@ -73,7 +73,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.outputs:
         require_folder(args.outputs)
     providers = inputs.choose_providers(args.providers)
-    model = open_named(args)
+    model = open_named(args, writes=args.outputs)
     prepared = inputs.prepare(model, args)
     feedback = parse_feedback(args.feedback or "auto", model) if args.steps else []
     options = SessionOptions(pattern=args.tensors or "*", mode=args.mode)

@@ -11,7 +11,7 @@ from engine.export.region import Region, nodes_between, region_of
 from engine.export.writer import DATA_ENDING, Written, write_model
 from engine.graph.ir import Model, Node
 
-__all__ = ["Region", "Written", "check_target", "export", "nodes_between", "region_of"]
+__all__ = ["Region", "Written", "check_target", "export", "nodes_between", "region_of", "spare_sources"]
 
 
 def export(model: Model, path: str | os.PathLike[str], nodes: Iterable[Node] | None = None) -> Written:
@@ -44,10 +44,20 @@ def check_target(model: Model, path: str) -> None:
     ExportError: `path`, or the file that weights would go into, is one of them.
     """
     for target in (path, path + DATA_ENDING):
-        if _is_same(target, model.path):
-            raise ExportError(f"{target} is the model itself: choose another name")
-        if any(_is_same(target, file) for file in model.data_paths):
-            raise ExportError(f"{target} holds weights of the model: choose another name")
+        spare_sources(model, target)
+
+
+def spare_sources(model: Model, path: str) -> None:
+    """Refuse to write anything over a file that `model` is read from: each may be the only one there is.
+
+    Raises
+    ------
+    ExportError: `path` is one of them.
+    """
+    if _is_same(path, model.path):
+        raise ExportError(f"{path} is the model itself: choose another name")
+    if any(_is_same(path, file) for file in model.data_paths):
+        raise ExportError(f"{path} holds weights of the model: choose another name")
 
 
 def _is_same(path: str, other: str | None) -> bool:

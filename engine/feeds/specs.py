@@ -73,10 +73,10 @@ class InputSpec:
                 start, step = (*numbers, *(0.0, 1.0)[len(numbers) :])
                 return cls("arange", low=start, scale=step)
             if kind == "tokens" and len(numbers) <= 1:
-                return cls("tokens", high=numbers[0] if numbers else 0.0)
+                return _ranged("tokens", 0.0, *numbers) if numbers and numbers[0] else cls("tokens", high=0.0)
             if kind in ("ones", "zeros") and not numbers:
                 return cls(kind)
-            return cls("constant", low=float(text))
+            return cls("constant", low=_exact(text))
         except ValueError:
             raise InputError(
                 f"{text!r} says no way to make an input; use normal[:SCALE], uniform:LOW:HIGH, integers:LOW:HIGH, "
@@ -103,12 +103,29 @@ class InputSpec:
 
 
 def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(int(value)) if isinstance(value, int) or value.is_integer() else repr(value)
+
+
+def _exact(text: str) -> float:
+    """The number written; a whole one that int64 holds as an int, since a float rounds it beyond 2**53.
+
+    Raises
+    ------
+    ValueError: the text is no number.
+    """
+    if text.lstrip("+-").isdecimal() and -(2**63) <= int(text) < 2**63:
+        return int(text)
+    return float(text)
 
 
 def _ranged(kind: str, low: float, high: float) -> InputSpec:
+    written = f"tokens:{high:g}" if kind == "tokens" else f"{kind}:{low:g}:{high:g}"
     if not (isfinite(low) and isfinite(high) and low < high):
-        raise InputError(f"{kind}:{low:g}:{high:g} is an empty range; LOW must be less than HIGH")
+        raise InputError(f"{written} is an empty range; LOW must be less than HIGH")
+    if kind == "uniform" and not isfinite(high - low):
+        raise InputError(f"{written} is too wide a range")
+    if kind != "uniform" and not (low >= -(2.0**63) and high <= 2.0**63):
+        raise InputError(f"{written} leaves the range of int64")
     return InputSpec(kind, low=low, high=high)
 
 

@@ -46,10 +46,14 @@ def standardised_rows(x: np.ndarray, scale: Any, bias: Any, epsilon: float) -> t
 
 
 def check_channels(x: Any, **vectors: Any) -> None:
-    """Raise an UnsupportedError where a vector does not hold one value for each channel of x [N, C, *spatial]."""
+    """Raise an UnsupportedError where a vector does not hold one value for each channel of x [N, C, *spatial].
+
+    An x [N] has one channel.
+    """
+    channels = x.shape[1] if x.ndim > 1 else 1
     for name, vector in vectors.items():
-        if vector.shape != (x.shape[1],):
-            raise UnsupportedError(f"{name} {list(vector.shape)} should hold one number a channel: {x.shape[1]}")
+        if vector.shape != (channels,):
+            raise UnsupportedError(f"{name} {list(vector.shape)} should hold one number a channel: {channels}")
 
 
 def _along_channels(vector: Any, rank: int) -> Any:

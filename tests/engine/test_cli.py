@@ -187,6 +187,18 @@ def test_outputs_that_cannot_be_written(affine: Path, capsys: pytest.CaptureFixt
     assert "/ cannot be written: Is a directory" in complaint(capsys, "run", affine, "--outputs", "/", status=1)
 
 
+@pytest.mark.parametrize("arguments", [["run", "--outputs"], ["compare", "--save"], ["render"]])
+def test_results_are_not_written_over_the_model(
+    affine: Path, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *option = arguments
+    link = tmp_path / "picture.svg"
+    link.symlink_to(affine)
+    before = affine.read_bytes()
+    assert "is the model itself" in complaint(capsys, command, affine, *option, link, status=1)
+    assert affine.read_bytes() == before
+
+
 def test_wrong_feeds_are_told_with_both_types(
     affine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -151,6 +151,10 @@ def test_generators_keep_their_promises() -> None:
     assert set(make("300", TensorProto.UINT8)) == {255}
     assert set(make("1e30", TensorProto.INT64)) == {2**63 - 1024}
     assert set(make("9", TensorProto.INT4).astype(int)) == {7}
+    assert set(make(str(2**63 - 1), TensorProto.INT64)) == {2**63 - 1}  # which no float holds
+    assert set(make(str(2**53 + 1), TensorProto.UINT64)) == {2**53 + 1}
+    assert set(make(str(2**63 - 1), TensorProto.INT32)) == {2**31 - 1}
+    assert set(make(str(-(2**63)), TensorProto.UINT8)) == {0}
 
 
 @pytest.mark.parametrize("text", ["normal", "normal:0.1", "uniform:-1:2.5", "integers:0:10", "ones", "zeros", "16000",
@@ -159,7 +163,9 @@ def test_text_of_a_spec_reads_back(text: str) -> None:
     assert str(InputSpec.parse(text)) == text
 
 
-@pytest.mark.parametrize("text", ["gauss", "uniform:1", "uniform:2:1", "integers:a:b", "normal:1:2", "integers:0:inf"])
+@pytest.mark.parametrize("text", ["gauss", "uniform:1", "uniform:2:1", "integers:a:b", "normal:1:2", "integers:0:inf",
+                                  "integers:0:1e19", "integers:-1e30:0", "uniform:-1e308:1e308", "tokens:nan",
+                                  "tokens:inf", "tokens:1e40", "tokens:-1", "9" * 5000])  # fmt: skip
 def test_a_spec_that_says_nothing_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         InputSpec.parse(text)

@@ -63,6 +63,11 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     assert load_arrays(tmp_path / "copy.npz")["x"].tolist() == [0, 1, 2]
 
 
+def test_arrays_go_into_the_null_device() -> None:
+    """Which says that it can be sought in, and always stands at 0."""
+    assert save_arrays(os.devnull, {"x": np.arange(3), "y": np.zeros(100_000)}) == []
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     link = tmp_path / "full.npz"

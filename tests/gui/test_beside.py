@@ -68,15 +68,15 @@ def test_a_region_reruns_to_what_it_made(
     assert len(nodes) == add.index + 1
     path = target("part.onnx")
     trigger(qtbot, window, "save_region")
-    assert "part.npz" in window.message.text.text()
-    with np.load(path.with_suffix(".npz")) as saved:
+    assert "part.onnx.npz" in window.message.text.text()
+    with np.load(f"{path}.npz") as saved:
         feeds = {key[3:]: saved[key] for key in saved.files if key.startswith("in:")}
         (expected,) = [saved[key] for key in saved.files if key.startswith("out:")]
     assert feeds.keys() == {"image"}
     onnx.checker.check_model(str(path))
     (other,) = onnxruntime.InferenceSession(str(path)).run(None, feeds)
     np.testing.assert_allclose(expected, other, rtol=1e-4, atol=1e-5)
-    values = str(path.with_suffix(".npz"))
+    values = f"{path}.npz"
     assert main(["compare", str(path), "--inputs", values, "--against", values, "--repeat", "1"]) == 0
 
 
@@ -91,7 +91,7 @@ def test_a_single_node_in_the_middle(
     trigger(qtbot, window, "save_region")
     proto = onnx.load(str(path))
     assert [n.op_type for n in proto.graph.node] == ["Conv"]
-    with np.load(path.with_suffix(".npz")) as saved:
+    with np.load(f"{path}.npz") as saved:
         feeds = {key[3:]: saved[key] for key in saved.files if key.startswith("in:")}
         expected = saved[f"out:{conv.outputs[0].name}"]
     (other,) = onnxruntime.InferenceSession(str(path)).run(None, feeds)
@@ -108,8 +108,21 @@ def test_a_region_before_any_run(
     window.document.select(window.document.graph.order[3])
     trigger(qtbot, window, "save_region")
     assert path.exists()
-    assert not path.with_suffix(".npz").exists()
+    assert not Path(f"{path}.npz").exists()
     assert "Run the model first" in window.message.text.text()
+
+
+def test_the_values_of_a_region_replace_nothing_that_was_not_asked_for(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, tmp_path: Path, target: Callable[[str], Path]
+) -> None:
+    open_model(SAMPLE)
+    run(qtbot, window)
+    window.document.select(window.document.graph.order[3])
+    np.savez(tmp_path / "part.npz", mine=np.arange(3))
+    target("part.onnx")
+    trigger(qtbot, window, "save_region")
+    with np.load(tmp_path / "part.npz") as kept:
+        assert kept.files == ["mine"]
 
 
 def test_a_region_never_replaces_the_model_itself(

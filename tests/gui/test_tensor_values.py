@@ -104,5 +104,7 @@ def test_files(tmp_path: Path) -> None:
     assert np.load(tmp_path / "b.npy").tolist() == [1.5, 2.0]
     save_value(str(tmp_path / "c.npz"), "t/x", [CUBE])
     assert np.array_equal(np.load(tmp_path / "c.npz")["t/x"], CUBE)
+    np.savez(tmp_path / "d.npz", other=np.ones(1))
     save_value(str(tmp_path / "d.npy"), "t", [np.zeros(1), np.ones(2)])
-    assert np.load(tmp_path / "d.npz")["t[1]"].tolist() == [1, 1]
+    assert list(np.load(tmp_path / "d.npz")) == ["other"]
+    assert np.load(tmp_path / "d.npy.npz")["t[1]"].tolist() == [1, 1]

@@ -56,6 +56,13 @@ def test_batch_normalization_of_each_element() -> None:
     np.testing.assert_allclose(y, (x - mean) / np.sqrt(var + 1e-5) * scale + bias, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("opset", [9, 14, 15])
+def test_batch_normalization_of_numbers_in_a_row(opset: int) -> None:
+    """[N] is one channel, as the specification says."""
+    inputs = [floats(5), floats(1), floats(1), floats(1), np.abs(floats(1))]
+    same("BatchNormalization", *inputs, opset=opset, epsilon=0.1)
+
+
 def test_batch_normalization_of_mixed_dtypes() -> None:
     x, ones = floats(2, 3, 4).astype(np.float16), np.ones(3, np.float32)
     y = run("BatchNormalization", x, ones, ones * 0, ones * 0, ones, opset=15, epsilon=0.0)
