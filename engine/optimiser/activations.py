@@ -3,11 +3,10 @@ from __future__ import annotations
 
 from math import isclose, sqrt
 
-from engine.optimiser.rewriting import Rewriting, constant_number, constant_value, only_reader, other_operand
-
 from engine.graph.ir import Node, Tensor
 from engine.kernels.activations import FLOAT_MAX
 from engine.kernels.registry import MICROSOFT
+from engine.optimiser.rewriting import Rewriting, constant_number, constant_value, only_reader, other_operand
 
 
 def fuse_activations(work: Rewriting) -> None:

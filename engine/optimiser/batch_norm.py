@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import numpy as np
-from engine.optimiser.rewriting import Rewriting, constant_value, constant_values, only_reader, other_operand
 
 from engine.graph.ir import Node
+from engine.optimiser.rewriting import Rewriting, constant_value, constant_values, only_reader, other_operand
 
 _FLOATS = (np.float32, np.float64)
 

@@ -7,13 +7,13 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from engine.optimiser.rewriting import Rewriting, constant_value, make_constant
 
 from engine.errors import EngineError
 from engine.graph.ir import Graph, Node, Tensor
 from engine.kernels import KernelRegistry, library
 from engine.kernels.randomness import RANDOM
 from engine.kernels.registry import T, Value
+from engine.optimiser.rewriting import Rewriting, constant_value, make_constant
 
 MOST_BYTES_EACH = 64 << 20
 MOST_BYTES = 256 << 20

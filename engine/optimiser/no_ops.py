@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import numpy as np
-from engine.optimiser.rewriting import Rewriting, constant_value
 
 from engine.dtypes import DType, from_code
 from engine.graph.ir import Node, Tensor
+from engine.optimiser.rewriting import Rewriting, constant_value
 
 
 def remove_no_ops(work: Rewriting) -> None:

@@ -5,6 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
+from engine.graph.ir import Model, Node, Tensor
+from engine.graph.order import sort_graph
+from engine.kernels.registry import MICROSOFT
 from engine.optimiser.activations import fuse_activations, fuse_into_convolutions
 from engine.optimiser.batch_norm import fold_batch_norms, fold_channel_additions
 from engine.optimiser.copying import copy_graph
@@ -12,10 +15,6 @@ from engine.optimiser.dead_code import remove_dead_code
 from engine.optimiser.folding import fold_constants
 from engine.optimiser.no_ops import remove_no_ops
 from engine.optimiser.rewriting import Change, Rewriting
-
-from engine.graph.ir import Model, Node, Tensor
-from engine.graph.order import sort_graph
-from engine.kernels.registry import MICROSOFT
 
 PASSES: dict[str, Callable[[Rewriting], None]] = {
     "constant-folding": fold_constants,
