@@ -81,6 +81,7 @@ class MainWindow(QMainWindow):
         self.colour_mode = "category"
         self.netron = Netron(self)
         self._was_busy = False
+        self._blamed = ""  # the file whose errors have been brought to the front
         self._build()
         self._connect()
         self._restore()
@@ -152,6 +153,7 @@ class MainWindow(QMainWindow):
         document.differ.changed.connect(self._show_changes)
         document.attachment.changed.connect(self._show_attachment)
         self.search.list_wanted.connect(self.list_matches)
+        self.status.problems.clicked.connect(self._show_problems)
         self.toolbar.colours.chosen.connect(self.set_colour_mode)
         self.toolbar.theme.clicked.connect(self.toggle_theme)
         self.canvas.view_changed.connect(self._show_zoom)
@@ -362,9 +364,21 @@ class MainWindow(QMainWindow):
         pane.bring_up_to_date()
         next_turn(self, dock.raise_)
 
-    @Slot(int)
-    def _show_problem_count(self, count: int) -> None:
-        self.docks["problems"].setWindowTitle(f"Problems  {count}" if count else "Problems")
+    @Slot(int, int, int)
+    def _show_problem_count(self, count: int, errors: int, warnings: int) -> None:
+        """A model that opens with errors shows them first: what else is seen of it may mislead."""
+        dock = self.docks["problems"]
+        dock.setWindowTitle(f"Problems  {count}" if count else "Problems")
+        self.status.show_problems(errors, warnings)
+        path = self.document.path or ""
+        if errors and self._blamed != path:
+            dock.raise_()
+        self._blamed = path if errors else ""
+
+    @Slot()
+    def _show_problems(self) -> None:
+        self.docks["problems"].show()
+        self.docks["problems"].raise_()
 
     @Slot()
     def _save_providers(self) -> None:

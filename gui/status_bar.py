@@ -33,9 +33,12 @@ class StatusBar(QStatusBar):
         self.progress.setFixedWidth(140)
         self.cancel = QPushButton("Cancel", toolTip="Stop what is under way (Shift+F5)")
         self.cancel.clicked.connect(self._cancel)
+        self.problems = QPushButton(toolTip="Show what was found wrong with the model")
+        self.problems.setProperty("flat", "true")
+        self.problems.hide()
         self.settings = ElidedLabel(width=QSizePolicy.Policy.Maximum)
         self.addWidget(self.facts, 1)
-        for widget in (self.busy, self.progress, self.cancel, self.settings):
+        for widget in (self.busy, self.progress, self.cancel, self.problems, self.settings):
             self.addPermanentWidget(widget)
         self._delay = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._delay.timeout.connect(self._show_busy)
@@ -65,6 +68,14 @@ class StatusBar(QStatusBar):
             bytes_text(index.nbytes),
         ]
         self.facts.setText(" · ".join(filter(None, parts)))
+
+    def show_problems(self, errors: int, warnings: int) -> None:
+        """Say how many grave findings there are; remarks are left to the Problems pane."""
+        told = [counted(count, what) for count, what in ((errors, "error"), (warnings, "warning")) if count]
+        self.problems.setText(", ".join(told))
+        self.problems.setVisible(bool(told))
+        self.problems.setProperty("role", "error" if errors else "warning")
+        self.problems.style().polish(self.problems)
 
     @Slot()
     def _show_settings(self) -> None:

@@ -47,6 +47,8 @@ QToolButton[flat="true"], QPushButton[flat="true"] { background: transparent; bo
 QToolButton[flat="true"]:hover, QPushButton[flat="true"]:hover { background: @hover; color: @accent; }
 QToolButton[flat="true"]:focus, QPushButton[flat="true"]:focus { color: @accent; background: @hover; }
 QToolButton[current="true"] { color: @accent; }
+QPushButton[role="error"] { color: @error; font-weight: 600; }
+QPushButton[role="warning"] { color: @warning; font-weight: 600; }
 QToolButton::menu-indicator { image: none; }
 QPushButton[segment="true"] { border-radius: 0; border-left: none; padding: 4px 11px; background: @window; }
 QPushButton[segment="true"]:checked { background: @selection; color: @accent; }

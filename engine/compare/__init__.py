@@ -12,7 +12,7 @@ from engine.agreement import Tolerances
 from engine.compare.against import compare_expected, expected_tensors
 from engine.compare.comparison import SAME_PATH, Comparison
 from engine.compare.nodes import TensorAgreement, compare_nodes, compare_outputs, run_order
-from engine.compare.nonfinite import NonFinite, find_nonfinite
+from engine.compare.nonfinite import NonFinite, counts_text, find_nonfinite, nonfinite_outputs
 from engine.compare.opinion import SecondOpinion, ask
 from engine.compare.side import Side, Watch, measure
 from engine.compare.undefined import unsettled_operators
@@ -23,8 +23,8 @@ from engine.providers import ExecutionProvider, default_providers, provider_name
 from engine.session import Mode, Observer
 
 __all__ = [
-    "SAME_PATH", "Comparison", "NonFinite", "SecondOpinion", "Side", "TensorAgreement", "compare", "expected_tensors",
-    "find_nonfinite", "run_order",
+    "SAME_PATH", "Comparison", "NonFinite", "SecondOpinion", "Side", "TensorAgreement", "compare", "counts_text",
+    "expected_tensors", "find_nonfinite", "run_order",
 ]  # fmt: skip
 
 
@@ -85,6 +85,7 @@ def compare(
 
     allowed = _tolerances(mixed, tolerances)
     comparison = Comparison(mixed, cpu_only, allowed, compare_outputs(model, mixed.result, cpu_only.result, allowed))
+    comparison.nonfinite = nonfinite_outputs(mixed.result.outputs)
     comparison.notes += _notes(comparison, in_blocks)
     if per_node:
         comparison.nodes = list(compare_nodes(model, mixed.result.values, cpu_only.result.values, allowed))

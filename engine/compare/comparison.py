@@ -24,6 +24,7 @@ class Comparison:
     outputs: how the graph's outputs of the mixed side compare with those of the CPU, by name.
     nodes: the same for every tensor that nodes computed, in run order; None unless asked for.
     against: how the mixed side compares with the values given; None unless given.
+    nonfinite: which outputs of the mixed side hold NaN or infinities, in words; empty where all are finite.
     first_nonfinite: in the mixed side; only with `nodes`.
     second_opinion: how another runtime's values compare with both; None unless asked for.
     notes: what is worth knowing about how it was done.
@@ -33,6 +34,7 @@ class Comparison:
     cpu_only: Side
     tolerances: Tolerances
     outputs: dict[str, Agreement]
+    nonfinite: str = ""
     nodes: list[TensorAgreement] | None = None
     against: list[TensorAgreement] | None = None
     first_nonfinite: NonFinite | None = None
@@ -68,10 +70,11 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """In one line: equal, within which noise, or wrong and from where on."""
+        """In one line: equal, within which noise, or wrong and from where on; what is equal can be NaN all the same."""
         first = self.first_divergence
         if self.agree:
             words = _noise_in_words([*self.outputs.values(), *(e.agreement for e in self.against or ())])
+            words = "; ".join(filter(None, (words, self.nonfinite)))
             if first is None:
                 return words
             return f"outputs agree ({words}); on the way {_divergence_in_words(first)}{self._after_a_step(first)}"

@@ -17,6 +17,8 @@ from engine.kernels.registry import Value
 NEAR = 0.45
 """Values beyond this part of the largest number of their dtype are close to it: 30,000 in float16."""
 
+MOST_TOLD = 2  # outputs that are named
+
 
 @dataclass(frozen=True, slots=True)
 class Peak:
@@ -56,9 +58,9 @@ class NonFinite:
     @property
     def words(self) -> str:
         """In one line: what, where, from what inputs."""
-        made = " and ".join(f"{count} {what}" for count, what in ((self.nan, "NaN"), (self.inf, "infinite")) if count)
         read = ", ".join(f"{peak.tensor.name} up to {peak.max_abs:.4g}" for peak in self.inputs)
-        text = f"{self.node.qualified_name} makes {made} of finite inputs" + (f" ({read})" if read else "")
+        text = f"{self.node.qualified_name} makes {counts_text(self.nan, self.inf)} of finite inputs"
+        text += f" ({read})" if read else ""
         if self.inf:
             text += f"; its type ends at {self.limit:.6g}"
         return text + ("; the CPU's values are finite there" if self.hidden else "")
@@ -70,6 +72,20 @@ class NonFinite:
             "limit": self.limit, "inputs": [p.to_json() for p in self.inputs], "near": [p.to_json() for p in self.near],
             "hidden": self.hidden,
         }  # fmt: skip
+
+
+def nonfinite_outputs(outputs: Mapping[str, Value]) -> str:
+    """Which outputs hold NaN or infinities, in words: ``y holds 64 NaN``; empty where all are finite."""
+    held = [(name, counts) for name, value in outputs.items() if any(counts := _count_nonfinite(value))]
+    told = [f"{name} holds {counts_text(*counts)}" for name, counts in held[:MOST_TOLD]]
+    if len(held) > MOST_TOLD:
+        told.append(f"so do {len(held) - MOST_TOLD:,} other outputs")
+    return ", ".join(told)
+
+
+def counts_text(nan: int, inf: int) -> str:
+    """``3 NaN and 1 infinite``; empty where there are none of either."""
+    return " and ".join(f"{count:,} {what}" for count, what in ((nan, "NaN"), (inf, "infinite")) if count)
 
 
 def find_nonfinite(

@@ -289,8 +289,7 @@ class ComparePane(QWidget):
     def _arrived(self, judgement: Judgement) -> None:
         self._show(judgement)
         if judgement.rows:
-            text, good = summary(judgement)
-            self._say(text, "good" if good else "error")
+            self._say(*summary(judgement))
         else:
             self._say("The run and the values to compare with have no tensor in common.", "muted")
         self.judged.emit()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel
 
-from engine.diagnostics import Diagnostic
+from engine.diagnostics import Diagnostic, Severity
 from engine.graph.ir import Node, Tensor
 from engine.words import counted
 from gui.document import Document
@@ -19,10 +20,10 @@ class ProblemsPane(TablePane):
     """Findings of the model and its last run, errors first; picking one selects its place and says what to do.
 
     Of a code with very many, the first are shown and a row that stands for the others until it is picked; the filter
-    looks at all. `count_changed(n)` says how many there are.
+    looks at all. `count_changed(n, errors, warnings)` says how many there are, and how many of these are grave.
     """
 
-    count_changed = Signal(int)
+    count_changed = Signal(int, int, int)
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Problems")
@@ -70,16 +71,16 @@ class ProblemsPane(TablePane):
         document = self.document
         index, found = document.index, [*(document.model.diagnostics if document.model else ()), *self._mismatches]
 
-        def make() -> tuple[list[ProblemRow], int]:
+        def make() -> tuple[list[ProblemRow], Counter[Severity]]:
             rows = problem_rows(found, index) if index is not None else []
-            return rows, sum(not row.more for row in rows)
+            return rows, Counter(row.diagnostic.severity for row in rows if not row.more)
 
         self._opened = set()
         self.fill(len(found), make, self._tell)
 
-    def _tell(self, rows: list[ProblemRow], count: int) -> None:
-        self.summary.setText(counted(count, "problem") if rows else "")
-        self.count_changed.emit(count)
+    def _tell(self, rows: list[ProblemRow], counts: Counter[Severity]) -> None:
+        self.summary.setText(counted(counts.total(), "problem") if rows else "")
+        self.count_changed.emit(counts.total(), counts[Severity.ERROR], counts[Severity.WARNING])
         self._show_advice()
 
     @Slot()

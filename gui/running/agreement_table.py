@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtGui import QColor
 
+from engine.compare import counts_text
 from engine.words import counted
 from gui.models.table import Column, Style
 from gui.running.judging import AgreementRow, Judgement
@@ -42,7 +43,7 @@ def _bar(row: AgreementRow) -> float:
 
 def verdict(row: AgreementRow) -> str:
     """The agreement of one tensor in words."""
-    return "; ".join(filter(None, (row.agreement.words, row.agreement.reason, row.note)))
+    return "; ".join(filter(None, (row.agreement.words, row.agreement.reason, counts_text(row.nan, row.inf), row.note)))
 
 
 def _apart(row: AgreementRow) -> str:
@@ -61,7 +62,7 @@ def _colour(row: AgreementRow) -> QColor:
 
 
 def _verdict_style(row: AgreementRow) -> Style:
-    return Style("text" if row.agreement.agrees else "error")
+    return Style("error" if not row.agreement.agrees else "text" if row.finite else "warning")
 
 
 def _tolerance(row: AgreementRow) -> str:
@@ -106,8 +107,8 @@ def figures(row: AgreementRow) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def summary(judgement: Judgement) -> tuple[str, bool]:
-    """What all rows together say, and whether all agree."""
+def summary(judgement: Judgement) -> tuple[str, str]:
+    """What all rows together say, and the role of its colour."""
     rows = judgement.rows
     beyond = sum(not row.agreement.agrees for row in rows)
     first, bad = judgement.first_beyond, judgement.first_nonfinite
@@ -120,7 +121,8 @@ def summary(judgement: Judgement) -> tuple[str, bool]:
     else:
         worst = max(rows, key=lambda row: (row.agreement.level or 0.0, row.agreement.steps or 0))
         words = f"{_all(rows)} within tolerance, the worst is {worst.agreement.words} at {worst.name}"
-    return (f"{words} · {bad.words}" if bad is not None else words), not beyond
+    role = "error" if beyond else "good" if bad is None else "warning"
+    return (f"{words} · {bad.words}" if bad is not None else words), role
 
 
 def _all(rows: Sequence[AgreementRow]) -> str:

@@ -11,7 +11,7 @@ from gui.text import ms_text
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a run in three lines, and whether all agrees.
+    """The result of a run in three lines, whether all agrees, and whether all outputs are finite.
 
     `verdict` holds the agreement of the outputs, `details` who ran what and how it was measured, `refusals` why earlier
     providers did not take nodes, a line for each reason.
@@ -23,6 +23,7 @@ class Report:
     verdict: str
     details: str
     agrees: bool
+    finite: bool
     faster: bool
     refusals: str = ""
 
@@ -38,6 +39,7 @@ def report_of(comparison: Comparison) -> Report:
         verdict=_verdict(comparison),
         details=" · ".join(_details(comparison)),
         agrees=comparison.agree,
+        finite=not comparison.nonfinite,
         faster=speedup > 0 and not same,
         refusals="\n".join(map(str, refusal_lines(comparison.mixed.session.placements))),
     )

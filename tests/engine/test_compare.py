@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from engine.compare import SAME_PATH, Comparison, compare, run_order
+from engine.compare.nonfinite import nonfinite_outputs
 from engine.errors import InputError, RunCancelled
 from engine.graph.ir import Model, Node
 from engine.graph.loader import load_model_proto
@@ -126,6 +127,21 @@ def test_the_first_non_finite_value_is_found_where_it_is_made() -> None:
     assert (found.node.name, found.nan, found.inf) == ("second", 1, 1)
     assert result.to_json()["first_nonfinite"]["tensor"] == "mid"
     assert compare(chain(), FEEDS, [Toy()], repeat=1, per_node=True).first_nonfinite is None
+
+
+def test_outputs_that_agree_on_nan_are_told_from_good_ones() -> None:
+    feeds = {"x": np.where(RNG.random((4, 8)) < 2, np.float32(np.nan), np.float32(0))}
+    result = compare(chain(), feeds, [CPUProvider()], repeat=1)
+    assert result.agree
+    assert result.verdict == "equal to the last bit; y holds 32 NaN, z holds 32 NaN"
+    assert compare(chain(), FEEDS, [CPUProvider()], repeat=1).verdict == "equal to the last bit"
+
+
+def test_of_many_outputs_with_nan_the_first_are_named() -> None:
+    held = {name: np.array([np.nan, 1, np.inf], np.float32) for name in "abcd"}
+    made = "holds 1 NaN and 1 infinite"
+    assert nonfinite_outputs(held) == f"a {made}, b {made}, so do 2 other outputs"
+    assert nonfinite_outputs({"a": np.ones(3, np.float32), "b": np.array(["nan"], object)}) == ""
 
 
 def test_sides_take_turns_and_progress_is_told() -> None:

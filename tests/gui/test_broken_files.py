@@ -33,6 +33,30 @@ def test_clicking_a_problem_selects_its_place(
     assert panes.problems.view.current_row() is row
 
 
+def test_a_model_that_opens_with_errors_shows_them_first(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, shared: Path
+) -> None:
+    told, pane = window.status.problems, window.docks["problems"].widget()
+
+    def in_front() -> bool:
+        return not pane.visibleRegion().isEmpty()
+
+    open_model(SAMPLE)
+    assert not told.isVisible()
+    open_model(shared / "models/broken/cycle.onnx")
+    qtbot.waitUntil(in_front)
+    assert told.text() == "1 error, 1 warning"
+    window.docks["shapes"].raise_()
+    qtbot.waitUntil(lambda: not in_front())
+    with qtbot.waitSignal(pane.count_changed):
+        window.document.reload()
+    assert not in_front()  # these errors were shown
+    qtbot.mouseClick(told, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(in_front)
+    open_model(SAMPLE)
+    qtbot.waitUntil(lambda: not told.isVisible())
+
+
 def broken_files() -> list[str]:
     return ["empty", "git_lfs_pointer", "not_protobuf", "truncated"]
 

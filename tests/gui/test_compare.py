@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
@@ -18,6 +20,7 @@ from engine.feeds import load_arrays
 from gui.main_window import MainWindow
 from gui.panes.compare import ComparePane
 from gui.panes.run import RunPane
+from gui.running.agreement_table import verdict
 from gui.running.judging import CPU, OPINION
 from gui.widgets.run.agreement_table import ALL, BEYOND, NONFINITE
 from tests.gui.conftest import Opener
@@ -229,6 +232,25 @@ def test_the_first_nan_is_found(
     assert (row.nan, row.inf) == (1, 1)
     pane.table.show_only.setCurrentText(NONFINITE)
     assert pane.table.model.shown[0] is row
+
+
+def test_nan_in_the_outputs_is_no_good_news(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, tmp_path: Path
+) -> None:
+    """Both sides make it, so they agree."""
+    nodes = [helper.make_node("Log", ["c"], ["logs"], "log"), helper.make_node("Add", ["x", "logs"], ["y"], "add")]
+    ends = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4]) for name in "xy"]
+    below_0 = onnx.numpy_helper.from_array(np.full(4, -1, np.float32), "c")
+    graph = helper.make_graph(nodes, "logs", ends[:1], ends[1:], [below_0])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "log.onnx")
+    open_model(tmp_path / "log.onnx")
+    pane: ComparePane = window.docks["compare"].widget()
+    run(qtbot, window, pane)
+    result = window.docks["run"].widget().result
+    assert result.verdict.text() == "outputs agree: equal to the last bit; y holds 4 NaN"
+    assert result.verdict.property("role") == "warning"
+    assert pane.verdict.property("role") == "warning"
+    assert [verdict(row) for row in pane.rows] == ["equal; 4 NaN"] * 2
 
 
 @pytest.mark.parametrize("planted", [shifted], indirect=True)

@@ -52,6 +52,6 @@ class ResultLine(QWidget):
             f"<b style='color:{speed}'>{escape(report.speedup)}</b>"
         )
         self.verdict.setText(report.verdict)
-        self.verdict.set_role("good" if report.agrees else "error")
+        self.verdict.set_role("error" if not report.agrees else "good" if report.finite else "warning")
         self.details.setText(report.details)
         set_tip(self.details, "\n".join(filter(None, (report.details, report.refusals))))
