@@ -60,7 +60,7 @@ class StatusBar(QStatusBar):
         opset = model.opset_imports.get("") or model.opset_imports.get("ai.onnx")
         parts = [
             Path(path or "model").name,
-            f"IR {model.ir_version}",
+            model.form or f"IR {model.ir_version}",
             f"opset {opset}" if opset else "",
             one_line(f"{model.producer_name} {model.producer_version}", 40),
             counted(index.node_count, "node"),

@@ -21,9 +21,10 @@ def execute(args: argparse.Namespace) -> int:
     failed = any(group.severity is Severity.ERROR for group in groups)
     if args.json:
         findings = [json_finding(d) for group in groups for d in group.findings]
-        print_json({"path": model.path, "ok": not failed, "diagnostics": findings})
+        print_json({"path": model.path, "format": model.format, "ok": not failed, "diagnostics": findings})
     else:
-        print(f"{escape(str(model.path))}: {findings_summary(model.diagnostics)}")
+        form = f" ({model.form})" if model.form else ""
+        print(f"{escape(str(model.path))}{escape(form)}: {findings_summary(model.diagnostics)}")
         for group in groups:
             _print_group(group)
     return 1 if failed else 0

@@ -46,6 +46,7 @@ def as_json(model: Model) -> dict[str, object]:
     weights = parameters(graph)
     return {
         "path": model.path,
+        "format": model.format,
         "ir_version": model.ir_version,
         "opset_imports": model.opset_imports,
         "producer_name": model.producer_name,
@@ -155,7 +156,7 @@ def print_report(model: Model, shapes: bool) -> None:
     print(escape(str(model.path)))
     print_table([
         ("graph", graph.name or "-"),
-        ("IR version", f"{model.ir_version}; opsets {opsets or 'none'}"),
+        ("format", f"{model.format}; opsets {opsets or 'none'}"),
         ("producer", f"{model.producer_name} {model.producer_version}".strip() or "-"),
         ("nodes", f"{len(graph.nodes)}, with subgraphs {sum(1 for _ in model.nodes())}"),
         ("parameters", f"{sum(data.size for data in weights):,} in {len(weights)} tensors, "

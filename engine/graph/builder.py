@@ -54,6 +54,7 @@ class ModelBuilder:
             ir_version=proto.ir_version,
             graph=graph,
             path=self._file.path,
+            form=self._file.form,
             opset_imports=imports,
             producer_name=text(proto.producer_name),
             producer_version=text(proto.producer_version),

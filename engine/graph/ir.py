@@ -261,7 +261,8 @@ class Function:
 @dataclass(slots=True)
 class Model:
     """A loaded model file. `path` is None for models made in memory, `data_paths` are the files beside it that its
-    weights are in; `diagnostics` grows as phases find things.
+    weights are in; `form` is what the file is where it is no binary ONNX model, in words; `diagnostics` grows as phases
+    find things.
 
     `dim_equations` must hold of the sizes of the inputs' dims for the model to run, as far as shape inference came
     upon them.
@@ -270,6 +271,7 @@ class Model:
     ir_version: int
     graph: Graph
     path: str | None = None
+    form: str = ""
     data_paths: list[str] = field(default_factory=list)
     opset_imports: dict[str, int] = field(default_factory=dict)
     producer_name: str = ""
@@ -282,6 +284,11 @@ class Model:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     timings_ms: dict[str, float] = field(default_factory=dict)
     dim_equations: list[DimEquation] = field(default_factory=list)
+
+    @property
+    def format(self) -> str:
+        """What the file is, in words: ``ONNX IR 8``, or ``ORT format 6, ONNX IR 8``."""
+        return ", ".join(filter(None, (self.form, f"ONNX IR {self.ir_version}")))
 
     def nodes(self) -> Iterator[Node]:
         """Every node, subgraphs included, in file order."""

@@ -28,6 +28,7 @@ class ModelFile:
 
     `folders` are the resolved folders that external data may come from: the one that holds the file, and where the file
     is a link, the one that holds what it leads to. None in memory. `findings` are those about the file as a whole.
+    `form` says in words what the file is, such as ``zip, protobuf JSON``; empty for a binary model, as most are.
     """
 
     proto: onnx.ModelProto
@@ -36,6 +37,7 @@ class ModelFile:
     path: str | None = None
     folders: tuple[str, ...] = ()
     allow_links: bool = False
+    form: str = ""
 
 
 def read_file(path: str | os.PathLike[str], allow_links: bool = False) -> ModelFile:
@@ -105,21 +107,27 @@ def _parse(storage: Storage, name: str, packed: bool = False) -> ModelFile:
             if packed:
                 raise ModelFormatError(f"{name} is packed twice: unpack it and open the model inside")
             if head.startswith(GZIP):
-                return _parse(unpack_gzip(storage, name), name, packed=True)
+                return _in_form("gzip", _parse(unpack_gzip(storage, name), name, packed=True))
             content, member = unpack_zip(storage, name)
-            return _parse(content, f"{name} ({member})", packed=True)
+            return _in_form("zip", _parse(content, f"{name} ({member})", packed=True))
         if head[4:8] == ORT_MAGIC:
-            proto, payloads, finding = parse_ort(storage, name)
-            return ModelFile(proto, payloads, [finding])
+            proto, payloads, finding, form = parse_ort(storage, name)
+            return ModelFile(proto, payloads, [finding], form=form)
         what = foreign_file(head, storage.size)
         if what:
             raise ModelFormatError(f"{name} is {what}", 0)
         if looks_like_text(head):
-            proto = parse_text(storage.read(0, storage.size), name)
-            return _parse_binary(MemoryStorage(proto.SerializeToString()), name)
+            proto, form = parse_text(storage.read(0, storage.size), name)
+            return _in_form(form, _parse_binary(MemoryStorage(proto.SerializeToString()), name))
         return _parse_binary(storage, name)
     except DataError as error:
         raise ModelFormatError(f"cannot read {name}: {error}") from error
+
+
+def _in_form(form: str, file: ModelFile) -> ModelFile:
+    """The same file, said to be in a form around the one that it has."""
+    file.form = ", ".join(filter(None, (form, file.form)))
+    return file
 
 
 def _parse_binary(storage: Storage, name: str) -> ModelFile:
@@ -132,7 +140,10 @@ def _parse_binary(storage: Storage, name: str) -> ModelFile:
         proto.ParseFromString(lifted.slim)
     except DecodeError as error:
         raise _refusal(storage, name) from error
-    return ModelFile(proto, lifted.payloads, findings + _several_graphs(lifted))
+    graph = proto.graph
+    library = bool(proto.functions) and not (graph.node or graph.initializer or graph.input or graph.output)
+    form = "functions without a graph" if library else ""
+    return ModelFile(proto, lifted.payloads, findings + _several_graphs(lifted), form=form)
 
 
 def _parse_bare(storage: Storage, name: str, keys: set[int], findings: list[Diagnostic]) -> ModelFile:
@@ -140,11 +151,11 @@ def _parse_bare(storage: Storage, name: str, keys: set[int], findings: list[Diag
     graph = parse_bare_graph(storage)
     if graph is not None:
         proto, payloads, finding = graph
-        return ModelFile(proto, payloads, [*findings, finding])
+        return ModelFile(proto, payloads, [*findings, finding], form="graph without a model")
     tensor = parse_bare_tensor(storage) if is_tensor(keys) else None
     if tensor is not None:
         proto, finding = tensor
-        return ModelFile(proto, Marks(), [*findings, finding])
+        return ModelFile(proto, Marks(), [*findings, finding], form="tensor without a model")
     what = foreign_message(keys)
     raise ModelFormatError(f"{name} is {what or 'not an ONNX model: it holds no graph'}", 0)
 

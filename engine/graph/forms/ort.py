@@ -9,7 +9,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
+from typing import Any
 
+import numpy as np
 from onnx import (
     AttributeProto,
     GraphProto,
@@ -34,13 +36,18 @@ MAGIC = b"ORTM"  # at byte 4
 _INT64, _INT32, _FLOAT = struct.Struct("<q"), struct.Struct("<i"), struct.Struct("<f")
 _INT8, _UINT8 = struct.Struct("<b"), struct.Struct("<B")
 
+_NARROW: dict[int, np.dtype[Any]] = {
+    TensorProto.INT8: np.dtype("<i1"), TensorProto.INT16: np.dtype("<i2"), TensorProto.INT32: np.dtype("<i4"),
+}  # fmt: skip
+
 _TENSOR_TYPE, _SEQUENCE_TYPE, _MAP_TYPE = 1, 2, 3
 _DIM_VALUE, _DIM_PARAM = 1, 2
 _FUSED = 1  # the kind of a node that a provider has compiled
 
 
-def parse_ort(storage: Storage, name: str) -> tuple[ModelProto, Marks[Payload], Diagnostic]:
-    """The model in a .ort file, with marks for what its weights are, and the finding that it is one.
+def parse_ort(storage: Storage, name: str) -> tuple[ModelProto, Marks[Payload], Diagnostic, str]:
+    """The model in a .ort file, with marks for what its weights are, the finding that it is one, and its version in
+    words.
 
     Raises
     ------
@@ -60,7 +67,7 @@ class _Reading:
         self._payloads: Marks[Payload] = Marks()
         self._depth = 0
 
-    def model(self) -> tuple[ModelProto, Marks[Payload], Diagnostic]:
+    def model(self) -> tuple[ModelProto, Marks[Payload], Diagnostic, str]:
         table = self._session.table(1)
         graph = table.table(7) if table is not None else None
         if table is None or graph is None:
@@ -77,7 +84,7 @@ class _Reading:
         model.graph.doc_string = _utf8(table.text(8))
         version = _utf8(self._session.text(0))
         message = f"an .ort file, version {version}: it holds the graph as ONNX Runtime ran it"
-        return model, self._payloads, Diagnostic("ort-format", Severity.INFO, message)
+        return model, self._payloads, Diagnostic("ort-format", Severity.INFO, message), f"ORT format {version}"
 
     def _fill_graph(self, graph: GraphProto, table: Table) -> None:
         self._depth += 1
@@ -87,7 +94,9 @@ class _Reading:
             self._fill_tensor(graph.initializer.add(), stored)
         for sparse in table.tables(7):
             message = graph.sparse_initializer.add(dims=sparse.numbers(2, _INT64))
-            self._fill_parts(sparse, {0: message.values, 1: message.indices})
+            self._fill_parts(sparse, {0: message.values})
+            if (indices := sparse.table(1)) is not None:
+                self._fill_indices(message.indices, indices)
         for node in _sorted(table.tables(2)):
             self._fill_node(graph.node.add(), node)
         values = {value.name: value for value in map(_value, table.tables(1))}
@@ -134,6 +143,17 @@ class _Reading:
             tensor.SetInParent()
             if (stored := table.table(slot)) is not None:
                 self._fill_tensor(tensor, stored)
+
+    def _fill_indices(self, tensor: TensorProto, table: Table) -> None:
+        """Those of a sparse tensor: the format has them in the smallest type that holds them, ONNX in int64."""
+        dtype, place = _NARROW.get(table.number(3, _INT32)), table.vector(4)
+        if dtype is None or place is None:
+            self._fill_tensor(tensor, table)
+            return
+        tensor.dims.extend(table.numbers(2, _INT64))
+        tensor.data_type = TensorProto.INT64
+        stored = place.read()
+        tensor.raw_data = np.frombuffer(stored, dtype, len(stored) // dtype.itemsize).astype("<i8").tobytes()
 
     def _fill_tensor(self, tensor: TensorProto, table: Table) -> None:
         tensor.name, tensor.doc_string = _utf8(table.text(0)), _utf8(table.text(1))

@@ -28,8 +28,8 @@ def looks_like_text(head: bytes) -> bool:
     return not _CONTROL.search(head)
 
 
-def parse_text(data: bytes, name: str) -> onnx.ModelProto:
-    """The model that a text describes, in whichever of the three forms it is.
+def parse_text(data: bytes, name: str) -> tuple[onnx.ModelProto, str]:
+    """The model that a text describes, and in which of the three forms.
 
     Raises
     ------
@@ -44,10 +44,10 @@ def parse_text(data: bytes, name: str) -> onnx.ModelProto:
     start = text.lstrip()[:1]
     try:
         if start == "{":
-            return _parse_json(text, name)
+            return _parse_json(text, name), "protobuf JSON"
         if start == "<":
-            return _parse_onnx_text(text, name)
-        return _parse_textproto(text, name)
+            return _parse_onnx_text(text, name), "ONNX text"
+        return _parse_textproto(text, name), "protobuf text"
     except RecursionError as error:
         raise ModelFormatError(f"{name} is nested too deep to be a model") from error
 

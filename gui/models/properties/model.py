@@ -68,7 +68,7 @@ def model_lines(document: Document) -> Iterator[Line]:
 
 
 def _format_lines(model: Model) -> Iterator[Line]:
-    yield pair("format", f"ONNX IR {model.ir_version}")
+    yield pair("format", model.format)
     for place, (domain, version) in enumerate(sorted(model.opset_imports.items())):
         yield pair("" if place else "opset", f"{domain or 'ai.onnx'} {version}")
     for label, value in (

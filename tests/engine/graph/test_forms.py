@@ -48,25 +48,35 @@ def assert_is_sample(model: Model) -> None:
 
 
 FORMS = {
-    "binary": lambda m: m.SerializeToString(),
-    "text protobuf": lambda m: text_format.MessageToString(m).encode(),
-    "JSON": lambda m: json_format.MessageToJson(m).encode(),
-    "JSON with a byte order mark": lambda m: b"\xef\xbb\xbf" + json_format.MessageToJson(m).encode(),
-    "gzip": lambda m: gzip.compress(m.SerializeToString()),
-    "gzip of JSON": lambda m: gzip.compress(json_format.MessageToJson(m).encode()),
-    "zip": lambda m: zipped(**{"model.onnx": m.SerializeToString()}),
-    "zip with a readme": lambda m: zipped(**{"a__README.md": b"hello", "a__m.ONNX": m.SerializeToString()}),
+    "binary": ("", lambda m: m.SerializeToString()),
+    "text protobuf": ("protobuf text", lambda m: text_format.MessageToString(m).encode()),
+    "JSON": ("protobuf JSON", lambda m: json_format.MessageToJson(m).encode()),
+    "JSON with a byte order mark": ("protobuf JSON", lambda m: b"\xef\xbb\xbf" + json_format.MessageToJson(m).encode()),
+    "gzip": ("gzip", lambda m: gzip.compress(m.SerializeToString())),
+    "gzip of JSON": ("gzip, protobuf JSON", lambda m: gzip.compress(json_format.MessageToJson(m).encode())),
+    "zip": ("zip", lambda m: zipped(**{"model.onnx": m.SerializeToString()})),
+    "zip with a readme": ("zip", lambda m: zipped(**{"a__README.md": b"hello", "a__m.ONNX": m.SerializeToString()})),
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["model.onnx", "model.dat"])
 def test_every_form_opens_as_the_same_graph_under_any_name(form: str, name: str, tmp_path: Path) -> None:
+    words, write = FORMS[form]
     path = tmp_path / name
-    path.write_bytes(FORMS[form](sample()))
+    path.write_bytes(write(sample()))
     model = load(path)
     assert_is_sample(model)
     assert not model.diagnostics
+    assert (model.form, model.format) == (words, f"{words}, ONNX IR 8".removeprefix(", "))
+
+
+def test_a_library_of_functions_says_that_it_is_one(tmp_path: Path) -> None:
+    body = [helper.make_node("Neg", ["a"], ["b"])]
+    library = onnx.ModelProto(ir_version=8, opset_import=[helper.make_opsetid("own", 1)], graph=onnx.GraphProto())
+    library.functions.append(helper.make_function("own", "Less", ["a"], ["b"], body, [helper.make_opsetid("", 17)]))
+    onnx.save(library, tmp_path / "m.onnx")
+    assert load(tmp_path / "m.onnx").format == "functions without a graph, ONNX IR 8"
 
 
 def test_the_syntax_of_onnx(tmp_path: Path) -> None:
@@ -77,6 +87,7 @@ def test_the_syntax_of_onnx(tmp_path: Path) -> None:
     path.write_text(source)
     model = load(path)
     assert [n.op_type for n in model.graph.nodes] == ["Add"]
+    assert model.form == "ONNX text"
     data = model.graph.tensors["w"].data
     assert data is not None
     assert data.array().tolist() == [1.5, -2]
@@ -91,6 +102,7 @@ def test_a_bare_graph_opens_with_a_warning(tmp_path: Path) -> None:
     assert data is not None
     np.testing.assert_array_equal(data.array(), WEIGHT)
     assert [d.code for d in model.diagnostics] == ["bare-graph"]
+    assert model.form == "graph without a model"
 
 
 def test_a_bare_tensor_opens_as_a_constant(tmp_path: Path) -> None:
@@ -102,6 +114,7 @@ def test_a_bare_tensor_opens_as_a_constant(tmp_path: Path) -> None:
     assert output.data is not None
     np.testing.assert_array_equal(output.data.array(), WEIGHT)
     assert [d.code for d in model.diagnostics] == ["bare-tensor"]
+    assert model.form == "tensor without a model"
 
 
 @pytest.mark.parametrize("content", [b"\x10\x01\x4a\xff", b"\x10\x63\x4a\x00"], ids=["cut short", "of no type"])

@@ -87,6 +87,7 @@ def test_the_graph_is_what_was_saved(stored: bytes, tmp_path: Path) -> None:
     assert [t.name for t in model.graph.outputs] == ["y", "t"]
     assert (model.producer_name, model.doc_string, model.metadata["licence"]) == ("a test", "about the model", "none")
     assert model.opset_imports[""] == 17
+    assert (model.form, model.format) == ("ORT format 6", "ORT format 6, ONNX IR 8")
     assert [d.code for d in model.diagnostics] == ["ort-format"]
 
 
@@ -129,6 +130,24 @@ def test_nodes_that_optimising_added_stand_where_they_run(shared: Path, tmp_path
     model = load(path)
     assert "FusedConv" in {node.op_type for node in model.graph.nodes}
     assert [d.code for d in model.diagnostics] == ["ort-format"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "linear"), [(3, False), (3, True), (300, False), (300, True), (70_000, True)],
+    ids=["int8", "linear int8", "int16", "linear int16", "linear int32"],
+)  # fmt: skip
+def test_sparse_weights_have_their_indices_in_the_smallest_type(rows: int, linear: bool, tmp_path: Path) -> None:
+    indices = np.array([1, 5, 4 * rows - 1])
+    weight = onnx.SparseTensorProto(dims=[rows, 4])
+    weight.values.CopyFrom(numpy_helper.from_array(np.float32([1, 2, 3]), "s"))
+    weight.indices.CopyFrom(numpy_helper.from_array(indices if linear else np.stack(np.divmod(indices, 4), 1)))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [rows, 4]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "s"], ["y"])], "g", [x], [y], sparse_initializer=[weight])
+    source = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+    model = load(save_ort(source.SerializeToString(), tmp_path / "m.ort"))
+    assert [d.code for d in model.diagnostics] == ["ort-format"]
+    result = Session(model).run({"x": np.zeros((rows, 4), np.float32)}).outputs["y"].reshape(-1)
+    assert (np.flatnonzero(result).tolist(), result[indices].tolist()) == (indices.tolist(), [1, 2, 3])
 
 
 def test_cut_short_it_says_so(stored: bytes, tmp_path: Path) -> None:
