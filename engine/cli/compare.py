@@ -8,6 +8,7 @@ from engine.agreement import RTOL, Agreement
 from engine.cli import inputs
 from engine.cli.model import open_named
 from engine.cli.output import escape, heading, print_json, print_table, require_folder
+from engine.cli.patience import LongLoops
 from engine.cli.run import named_values, placement_text, print_changes, print_refusals
 from engine.cli.values import print_feeds
 from engine.compare import Comparison, Side, compare
@@ -46,7 +47,7 @@ def execute(args: argparse.Namespace) -> int:
     model = open_named(args, writes=args.save)
     prepared = inputs.prepare(model, args)
     comparison = compare(
-        model, prepared.feeds, providers, warmup=args.warmup, repeat=args.repeat, per_node=args.per_node,
+        model, prepared.feeds, providers, args.warmup, args.repeat, LongLoops(), args.per_node,
         against=against, tolerances=tolerances, overrides=inputs.overrides(args), second_opinion=asked, values=False,
         mode=args.mode,
     )  # fmt: skip

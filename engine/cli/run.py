@@ -12,6 +12,7 @@ from typing import Any
 from engine.cli import inputs
 from engine.cli.model import open_named
 from engine.cli.output import escape, heading, json_finding, print_json, print_table, require_folder
+from engine.cli.patience import LongLoops
 from engine.cli.values import describe, figures_json, print_feeds, value_row
 from engine.compare.side import copy_json
 from engine.diagnostics import Diagnostic
@@ -22,6 +23,7 @@ from engine.graph.ir import Model
 from engine.providers.placement import placement_counts, refusal_lines
 from engine.session import (
     Keep,
+    ObserverGroup,
     RunResult,
     Session,
     SessionOptions,
@@ -108,7 +110,8 @@ def repeat(session: Session, feeds: Mapping[str, Any], warmup: int, times: int, 
     runs, shapes = Runs(), ShapeObserver()
     for turn in range(warmup + times):
         last = turn == warmup + times - 1
-        runs.result = session.run(feeds, shapes if last else None, keep if last else Keep.NONE)
+        observer = ObserverGroup(LongLoops(), shapes if last else None)
+        runs.result = session.run(feeds, observer, keep if last else Keep.NONE)
         if turn >= warmup:
             runs.ms.append(runs.result.seconds * 1e3)
     observed = session.by_users_tensors(shapes.values)
@@ -120,7 +123,7 @@ def step(session: Session, feeds: Mapping[str, Any], steps: int, feedback: list[
     """The steps one after the other; `result` is the last one's."""
     runs = Runs()
     tokens = [entry.input for entry in feedback if entry.how == ARGMAX]
-    for number, (fed, result) in enumerate(run_steps(session, feeds, steps, feedback, keep=keep)):
+    for number, (fed, result) in enumerate(run_steps(session, feeds, steps, feedback, LongLoops(), keep)):
         runs.result = result
         runs.ms.append(result.seconds * 1e3)
         for name in tokens if number else ():
