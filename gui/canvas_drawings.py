@@ -50,8 +50,7 @@ class CanvasDrawings(QObject):
 
     def make(self, graph: Graph, options: SceneOptions, flat: bool = False) -> None:
         """Start to draw a graph instead of whatever is being drawn; one that opens with all nodes if `flat`."""
-        if self._job:
-            self._job.cancel()
+        self.stop()
         grouping = self._modules.of(graph)
 
         def work(task: Task) -> Drawing:
@@ -67,6 +66,12 @@ class CanvasDrawings(QObject):
 
         self._job = self._document.start(f"Laying out {counted(len(graph.nodes), 'node')}", work, arrived, self._failed)
         self._job.finished.connect(self._finished)
+
+    def stop(self) -> None:
+        """Have nothing drawn any more; neither `made` nor `ended` follows."""
+        if self._job:
+            self._job.cancel()
+            self._job = None
 
     def _keep(self, key: object, drawing: Drawing) -> None:
         self._kept[key] = drawing
@@ -87,6 +92,7 @@ class CanvasDrawings(QObject):
     @Slot()
     def _let_go(self) -> None:
         """Free the drawings of the model before, away from the GUI thread."""
+        self.stop()
         old = list(self._kept.values())
         self._kept.clear()
         self._document.jobs.start(lambda task: let_go(old, task.cancelled))

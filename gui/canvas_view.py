@@ -237,6 +237,7 @@ class CanvasView(QWidget):
 
     @Slot(object)
     def _show_graph(self, graph: Graph | None, again: bool = False) -> None:
+        self._drawings.stop()  # what is being drawn is not what is wanted now
         self._keep_view()
         self._show_places()
         drawing = self._drawings.find(graph, self.options)

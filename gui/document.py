@@ -183,17 +183,27 @@ class Document(QObject):
     # What is looked at
 
     def select(self, item: Item) -> None:
-        """Select a node, a tensor or nothing; its graph is shown where another one is."""
-        if item is self.selection:
+        """Select a node, a tensor or nothing; its graph is shown where another one is.
+
+        Nothing happens for an item of a model that is gone, as from a list or a menu that was open when another came.
+        """
+        if item is self.selection or not (item is None or self._has(item.graph)):
             return
         self._go(Place(item.graph if item is not None else self.graph, item))
         self._visit()
 
     def show_graph(self, graph: Graph) -> None:
         """Show a graph of this model, with nothing selected unless it is shown already."""
-        if graph is not self.graph:
+        if graph is not self.graph and self._has(graph):
             self._go(Place(graph, None))
             self._visit()
+
+    def _has(self, graph: Graph) -> bool:
+        """Whether a graph is one of this model, or of a function of it."""
+        if self.model is None:
+            return False
+        outermost = graph.outermost
+        return outermost is self.model.graph or any(outermost is f.body for f in self.model.functions.values())
 
     def back(self) -> None:
         self._travel(self._history.back())

@@ -68,6 +68,7 @@ class QuickOpen(QDialog):
         self.edit.installEventFilter(self)
         self.edit.textChanged.connect(self._look)
         self.view.clicked.connect(self._go)
+        document.model_changed.connect(self._look_anew)
         self._look()
 
     def open_over(self, window: QWidget) -> None:
@@ -78,6 +79,12 @@ class QuickOpen(QDialog):
         self.show()
         self.activateWindow()
         self.edit.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    @Slot()
+    def _look_anew(self) -> None:
+        """Another model came."""
+        self._entries = None
+        self._look()
 
     @Slot()
     def _look(self) -> None:
