@@ -34,6 +34,8 @@ class Changes:
         Nodes of the other model that are gone, by the node beside which they stood.
     index
         The names of the other model.
+    same
+        How many nodes are as in the other model, their weights included.
     """
 
     found: ModelDiff
@@ -42,6 +44,7 @@ class Changes:
     places: list[Node] = field(default_factory=list)
     twin: dict[Node, Node] = field(default_factory=dict)
     gaps: dict[Node, list[Node]] = field(default_factory=dict)
+    same: int = 0
     _origin: dict[Node, Node] = field(default_factory=dict)
     _before: dict[Node, Node] = field(default_factory=dict)
     _behind: dict[Node, Node] = field(default_factory=dict)
@@ -59,6 +62,7 @@ class Changes:
             (ADDED, found.added),
         ):  # fmt: skip
             changes.kind.update(dict.fromkeys(nodes, kind))
+        changes.same = sum(changes.kind.get(pair.after, GAP) == GAP for pair in found.pairs)
         changes._number = {node: i for i, node in enumerate(_in_run_order(found.after))}
         changes.places = [node for node in changes._number if node in changes.kind]
         changes._numbers = [changes._number[node] for node in changes.places]

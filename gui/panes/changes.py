@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QSplitter, QToolButton
 
-from engine.diff import ModelDiff
 from engine.graph.ir import Node, Tensor
 from engine.words import counted
+from gui.changes import Changes
 from gui.document import Document
 from gui.errors import explain
 from gui.jobs import LatestJob
@@ -102,7 +102,7 @@ class ChangesPane(TablePane):
     @Slot()
     def _show(self) -> None:
         changes = self.document.differ.changes
-        self.summary.setText(_summary(self.document.differ.found))
+        self.summary.setText(_summary(changes) if changes is not None else "")
         for button in (self.there, self.beside):
             button.setEnabled(changes is not None)
         self.kind.blockSignals(True)
@@ -128,11 +128,9 @@ class ChangesPane(TablePane):
         self.kind.blockSignals(False)
 
 
-def _summary(found: ModelDiff | None) -> str:
-    if found is None:
-        return ""
+def _summary(changes: Changes) -> str:
+    found = changes.found
     name = one_line(Path(found.before.path or "").name, 60)
     if found.same:
         return f"The same as {name}, but for names" if found.renamed else f"The same as {name}"
-    same = len(found.pairs) - len(found.changed)
-    return f"against {name}: {counted(same, 'node')} the same"
+    return f"against {name}: {counted(changes.same, 'node')} the same"

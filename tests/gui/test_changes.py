@@ -66,6 +66,7 @@ def test_what_differs_is_listed_and_leads_there(
     assert [(row.kind, row.name, row.what) for row in pane.model.shown] == [
         ("added", "/stem/relu/Relu", "Relu"), ("weights", "fc.weight", "values"),
     ]  # fmt: skip
+    assert pane.summary.text() == f"against {edited.name}: 31 nodes the same"  # one is new, one reads other weights
     assert pane.model.shown[1].after.startswith("1 of 480 elements differ, by 0.5 at most")
     index = pane.model.index(0, 1)
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=pane.view.visualRect(index).center())
