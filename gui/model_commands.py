@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from engine.graph.ir import Node, Tensor
+from engine.words import counted
 from gui.attachment.write import write_attachment
 from gui.canvas.groups import Group
 from gui.command import Command, has_model
@@ -53,7 +54,7 @@ def save_region_dialog(window: MainWindow) -> None:
         document.failed.emit("There is no region to save", "Select a node or a module, or light a part of the graph "
                              "with Graph ▸ What the Selection Depends On.")  # fmt: skip
         return
-    path = _ask(window, "Save region as model", "region.onnx", "ONNX model (*.onnx)")
+    path = _ask(window, f"Save {counted(len(nodes), 'node')} as a model", "region.onnx", "ONNX model (*.onnx)")
     if not path:
         return
 

@@ -14,7 +14,7 @@ from engine.cli.values import print_feeds
 from engine.compare import Comparison, Side, compare
 from engine.errors import InputError
 from engine.feeds import load_arrays
-from engine.feeds.files import save_arrays
+from engine.feeds.files import INPUT_PREFIX, save_arrays
 from engine.words import bytes_text
 
 _COLUMNS = ("tensor", "", "max abs", "max rel", "cosine", "rtol", "")
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warmup", type=inputs.natural, default=2, metavar="N", help="runs before (default 2)")
     parser.add_argument("--per-node", action="store_true", help="compare every node, and name the first to diverge")
     parser.add_argument("--against", metavar="F.npz", help="hold the outputs against those of a file too")
-    parser.add_argument("--save", metavar="F.npz", help="write the mixed side's outputs, with --per-node all its "
-                        "tensors, for --against")  # fmt: skip
+    parser.add_argument("--save", metavar="F.npz", help="write the inputs and the mixed side's outputs, with "
+                        "--per-node all its tensors, for --inputs and --against")  # fmt: skip
     parser.add_argument("--rtol", metavar="[DTYPE=]X", action="append", default=[], help="relative tolerance, of every "
                         "float type or of one, such as float16=0.02")  # fmt: skip
     parser.add_argument("--second-opinion", metavar="PROVIDER", help="hold both sides against this provider too, such "
@@ -52,7 +52,8 @@ def execute(args: argparse.Namespace) -> int:
         mode=args.mode,
     )  # fmt: skip
     if args.save:
-        save_arrays(args.save, named_values(comparison.mixed.result))
+        fed = {f"{INPUT_PREFIX}{name}": value for name, value in prepared.feeds.items()}
+        save_arrays(args.save, fed | named_values(comparison.mixed.result))
     if args.json:
         print_json({**comparison.to_json(), "dims": prepared.dims, "seed": args.seed})
     else:

@@ -33,7 +33,7 @@ class InitializersPane(TablePane):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Initializers")
-        self.view.set_widths(18, 11, 13, 13, 9, 6, 6)
+        self.view.set_widths(17, 13, 13, 13, 9, 6, 6)
         document.graph_changed.connect(self._show_graph)
         self._show_graph(document.graph)
 

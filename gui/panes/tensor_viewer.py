@@ -32,6 +32,7 @@ from gui.text import dtype_text, one_line, shape_text
 from gui.theme import mono_font
 from gui.when_seen import WhenSeen
 from gui.widgets.bars import Segments
+from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.heat_map import HeatMap
 from gui.widgets.histogram import Histogram
 from gui.widgets.slice_bar import SliceBar
@@ -66,6 +67,7 @@ class TensorPane(QWidget):
         self._choice.setAccessibleName("Tensor of the selected node")
         self._choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self._choice.activated.connect(self._choose)
+        self.title = ElidedLabel()
         self.note = _muted(wrapped=True)
         self.figures = _muted(wrapped=True)
         self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -97,8 +99,8 @@ class TensorPane(QWidget):
         layout.setContentsMargins(0, 8, 0, 0)
         layout.setSpacing(6)
         bar = (self.form, self.rgb, self._under, self.save_button)
-        for widgets in ((self._choice,), (self.note,), (self.histogram,), (self._extent, self._extent_end),
-                        (self.figures,), bar, (self.slices,)):  # fmt: skip
+        told = ((self._choice,), (self.title,), (self.note,), (self.histogram,), (self._extent, self._extent_end))
+        for widgets in (*told, (self.figures,), bar, (self.slices,)):
             row = QHBoxLayout()
             row.setContentsMargins(12, 0, 12, 0)
             for widget in widgets:
@@ -125,6 +127,8 @@ class TensorPane(QWidget):
         self._choice.clear()
         self._choice.addItems([f"{name}  {one_line(tensor.name, 60)}".strip() for tensor, name in present.items()])
         self._choice.setVisible(len(self._tensors) > 1)
+        self.title.setText(self._tensors[0].qualified_name if len(self._tensors) == 1 else "")
+        self.title.setVisible(len(self._tensors) == 1)
         self._choose(self._best())
 
     def _best(self) -> int:

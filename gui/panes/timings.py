@@ -125,7 +125,7 @@ class TimingsPane(QWidget):
         splitter = QSplitter(Qt.Orientation.Horizontal)
         for widget in (self.runs, self.tabs, self.table):
             splitter.addWidget(widget)
-        splitter.setSizes([190, 280, 300])
+        splitter.setSizes([170, 250, 370])  # the shares of the nodes are seen
         splitter.setChildrenCollapsible(False)
         page = QWidget()
         column = QVBoxLayout(page)

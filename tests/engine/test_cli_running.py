@@ -102,8 +102,9 @@ def test_saved_tensors_can_be_compared_against(
     report(capsys, "compare", counter, *ONES, "--repeat", 1, "--per-node", "--save", saved)
     with np.load(saved) as file:
         kept = {name: file[name] for name in file.files}
-    assert kept.keys() == {"x", "state", "stateN", "y"}
+    assert kept.keys() == {"in:x", "in:state", "x", "state", "stateN", "y"}
     assert report(capsys, "compare", counter, *ONES, "--repeat", 1, "--against", saved)["agree"]
+    assert report(capsys, "compare", counter, "--inputs", saved, "--repeat", 1, "--against", saved)["agree"]
     kept["stateN"] = kept["stateN"] * np.float32(1.001)
     np.savez(saved, **kept)
     told = report(capsys, "compare", counter, *ONES, "--repeat", 1, "--against", saved, status=1)

@@ -197,6 +197,7 @@ def test_values_of_a_weight(qtbot: QtBot, window: MainWindow, panes: Panes, open
     window.docks["tensor"].raise_()
     window.document.select(weight)
     qtbot.waitUntil(lambda: panes.tensor.values.rowCount() > 0)
+    assert panes.tensor.title.text() == weight.name
     array = weight.data.array()
     assert panes.tensor.values.rowCount() == array.shape[-2]
     assert panes.tensor.histogram.counts.sum() == array.size
@@ -204,6 +205,8 @@ def test_values_of_a_weight(qtbot: QtBot, window: MainWindow, panes: Panes, open
     index = panes.tensor.values.index(1, 2)
     assert float(index.data()) == pytest.approx(array[3, 0, 1, 2], rel=1e-5)
     assert f"max {array.max():.4g}" in panes.tensor.figures.text()
+    window.document.select(node_of(window, "Conv"))  # of several the choice names the one that is shown
+    assert not panes.tensor.title.isVisible()
 
 
 def test_shapes_filter(qtbot: QtBot, window: MainWindow, panes: Panes, open_model: Opener) -> None:

@@ -47,8 +47,8 @@ def node_lines(node: Node, document: Document) -> Iterator[Line]:
     run, model = document.run, document.model
     yield Line(LineKind.TITLE, node.op_type, one_line(node.name), badge_colour=category_colour(node).name(),
                tip=summary_of(node))  # fmt: skip
-    order = f"{node.index + 1} of {len(node.graph.order)}" if node.index >= 0 else "none: on or behind a cycle"
-    yield sentence("run order", f"{order} (file: {node.file_index + 1})")
+    order = f"{node.index + 1:,} of {len(node.graph.order):,}" if node.index >= 0 else "none: on or behind a cycle"
+    yield sentence("run order", f"{order} (file: {node.file_index + 1:,})")
     since = f", since {node.since_version}" if node.since_version else ": no such operator in the standard"
     version = model.opset_imports.get(node.domain) if model else None
     opset = f" {version}" if version else ""

@@ -144,7 +144,7 @@ class RunSetup(QWidget):
         grid = QGridLayout()
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(4)
-        fields = (("warm-up", self.warmup), ("runs", self.repeat), ("seed", self.seed), ("step", self.steps))
+        fields = (("warm-up", self.warmup), ("runs", self.repeat), ("seed", self.seed), ("steps", self.steps))
         for place, (text, box) in enumerate(fields):
             _add_labelled(grid, text, box, place // 2, 2 * (place % 2))
         _add_labelled(grid, "feed back", self.feedback, 2, 0, span=3)
