@@ -23,6 +23,7 @@ from gui.panes.run import RunPane
 from gui.panes.shapes import ShapesPane
 from gui.panes.tensor_viewer import TensorPane
 from gui.panes.timings import TimingsPane
+from gui.stylesheet import TAB_PADDING
 from gui.widgets.bars import DockTitle
 
 LEFT, RIGHT, BOTTOM = (
@@ -31,7 +32,6 @@ LEFT, RIGHT, BOTTOM = (
     Qt.DockWidgetArea.BottomDockWidgetArea,
 )
 SHARES = {LEFT: 0.26, RIGHT: 0.21, BOTTOM: 0.29}  # of the window's width or height, at first
-MIN_WIDTH = 200  # of the panes at the sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def add_docks(window: QMainWindow, document: Document) -> dict[str, QDockWidget]
         pane.setObjectName("pane")
         pane.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # for the line along its top
         if spec.area is not BOTTOM:
-            pane.setMinimumWidth(MIN_WIDTH)
+            pane.setMinimumWidth(least_width(window, spec.area))
         dock.setWidget(pane)
         title = DockTitle(dock)
         dock.setTitleBarWidget(title)
@@ -82,6 +82,12 @@ def add_docks(window: QMainWindow, document: Document) -> dict[str, QDockWidget]
         docks[spec.name] = dock
     arrange(window, docks)
     return docks
+
+
+def least_width(window: QMainWindow, area: Qt.DockWidgetArea) -> int:
+    """How wide panes at a side are at least: their titles, on tabs beside each other, are read in full."""
+    titles = [spec.title for spec in PANES if spec.area is area]
+    return sum(window.fontMetrics().horizontalAdvance(title) + 2 * TAB_PADDING + 2 for title in titles)
 
 
 def arrange(window: QMainWindow, docks: dict[str, QDockWidget]) -> None:
@@ -121,7 +127,7 @@ def set_corners(window: QMainWindow, narrow: bool = False) -> None:
 def narrow_sides(window: QMainWindow, docks: dict[str, QDockWidget]) -> None:
     """Leave the canvas as much of a narrow window as the panes at its sides can do without."""
     sides = [dock for dock in docks.values() if window.dockWidgetArea(dock) is not BOTTOM and not dock.isHidden()]
-    window.resizeDocks(sides, [MIN_WIDTH] * len(sides), Qt.Orientation.Horizontal)
+    window.resizeDocks(sides, [dock.widget().minimumWidth() for dock in sides], Qt.Orientation.Horizontal)
 
 
 def refresh_titles(docks: dict[str, QDockWidget]) -> None:

@@ -9,6 +9,8 @@ import resources
 if TYPE_CHECKING:
     from gui.theme import Theme
 
+TAB_PADDING = 9  # px at both sides of a title
+
 # Roles stand as @name; longer names come first where one begins another.
 _TEMPLATE = """
 QMainWindow, QDialog, QMenuBar, QMenu, QToolBar, QStatusBar, QDockWidget, QDockWidget > QWidget
@@ -91,7 +93,7 @@ QLabel[role="warning"] { color: @warning; }
 QDockWidget { border: 1px solid @line; }
 QDockWidget > QWidget#pane { border-top: 1px solid @line; }
 QTabBar { background: @window; qproperty-drawBase: 0; }
-QTabBar::tab { background: @window; color: @muted; padding: 7px 12px 6px 12px; border: none;
+QTabBar::tab { background: @window; color: @muted; padding: 7px @tabpx 6px @tabpx; border: none;
     border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; border-bottom-color: @accent; }
@@ -138,7 +140,7 @@ QFrame#dropTarget[active="true"] { border-color: @accent; background: @selection
 
 def stylesheet(theme: Theme) -> str:
     """The style sheet with the theme's colours filled in."""
-    text = _TEMPLATE.replace("@icon", resources.path("icons").as_posix())
+    text = _TEMPLATE.replace("@icon", resources.path("icons").as_posix()).replace("@tab", str(TAB_PADDING))
     for role in sorted(type(theme).__slots__, key=len, reverse=True):
         text = text.replace("@" + role, str(getattr(theme, role)))
     return text

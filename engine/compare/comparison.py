@@ -11,6 +11,7 @@ from engine.compare.nonfinite import NonFinite
 from engine.compare.opinion import SecondOpinion
 from engine.compare.side import Side
 
+NO_SPEEDUP = "no speedup: both ran on CPU"
 SAME_PATH = "every node is on CPU in both: the difference in time is noise"
 
 
@@ -55,6 +56,11 @@ class Comparison:
     def speedup_pct(self) -> float:
         """How much of the CPU's time the mixed side saves, in percent; negative where it is slower."""
         return (self.cpu_only_ms - self.mixed_ms) / self.cpu_only_ms * 100 if self.cpu_only_ms else 0.0
+
+    @property
+    def is_same_work(self) -> bool:
+        """Whether both sides did the same, so that their times differ by noise alone."""
+        return set(self.mixed.placement) <= {"CPU"} and self.mixed.session.optimised is None
 
     @property
     def agree(self) -> bool:

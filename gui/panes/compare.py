@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
+    QHBoxLayout,
     QPushButton,
-    QSizePolicy,
     QSplitter,
     QStackedLayout,
     QVBoxLayout,
@@ -54,6 +54,7 @@ _TOLERANCES = (BY_TYPE, "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "0")
 _FROM_FILE = "file…"
 _ARRAYS = "Named tensors (*.npz);;Arrays (*.npz *.npy *.pb);;All files (*)"
 _NOTHING = "The run ended before the CPU side had run. Choose a file to hold what there is against it."
+_VERDICT_WIDTH = 100  # at least; its tooltip has all of it
 _PAIR_WIDTH = 220  # at least; there are more spinners than fit in tensors of many axes
 
 
@@ -68,7 +69,8 @@ class ComparePane(QWidget):
         self._reference: Reference | None = None
         self._judgement = Judgement()
         self._job = LatestJob()
-        self.verdict = ElidedLabel(width=QSizePolicy.Policy.Expanding)
+        self.verdict = ElidedLabel()
+        self.verdict.setMinimumWidth(_VERDICT_WIDTH)
         self.first = QPushButton("First divergence")
         self.first.setToolTip("Go to the first tensor, in run order, that is beyond its tolerance (F8)")
         self.nonfinite = QPushButton("First NaN or Inf")
@@ -106,11 +108,11 @@ class ComparePane(QWidget):
         self._show_run()
 
     def _arrange(self) -> None:
-        first, second = FlowLayout(), FlowLayout()
-        first.addWidget(self.verdict)
-        first.addWidget(self.nonfinite)
-        first.addWidget(self.first)
-        first.addWidget(self.save)
+        first, second = QHBoxLayout(), FlowLayout()
+        first.setSpacing(6)
+        first.addWidget(self.verdict, 1)
+        for button in (self.nonfinite, self.first, self.save):
+            first.addWidget(button)
         for text, box in (("against", self.against), ("rtol", self.tolerance)):
             label = plain_label(text, role="muted")
             label.setBuddy(box)
@@ -305,7 +307,7 @@ class ComparePane(QWidget):
         has_steps = any(r.agreement.steps is not None or r.agreement.max_ulps is not None for r in rows)
         self.table.view.columns.set_useful(APART, has_steps)
         self.table.filter.setPlaceholderText(f"Filter {counted(len(rows), 'tensor')}" if rows else "Filter")
-        self.first.setEnabled(judgement.first_beyond is not None)
+        self.first.setVisible(judgement.first_beyond is not None)
         self.nonfinite.setVisible(judgement.first_nonfinite is not None)
         set_tip(self.nonfinite, nonfinite_words(judgement))
         self.save.setEnabled(self.document.run is not None)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.compare import Comparison
+from engine.compare import NO_SPEEDUP, Comparison
 from engine.providers.placement import refusal_lines
 from engine.words import bytes_text, counted
 from gui.text import ms_text
@@ -14,7 +14,7 @@ class Report:
     """The result of a run in three lines, whether all agrees, and whether all outputs are finite.
 
     `verdict` holds the agreement of the outputs, `details` who ran what and how it was measured, `refusals` why earlier
-    providers did not take nodes, a line for each reason.
+    providers did not take nodes, a line for each reason. `speedup` is no figure where both sides did the `same`.
     """
 
     mixed: str
@@ -25,22 +25,24 @@ class Report:
     agrees: bool
     finite: bool
     faster: bool
+    same: bool
     refusals: str = ""
 
 
 def report_of(comparison: Comparison) -> Report:
     """The words for a finished comparison."""
     speedup = comparison.speedup_pct
-    same = set(comparison.mixed.placement) <= {"CPU"} and comparison.mixed.session.optimised is None
+    same = comparison.is_same_work
     return Report(
         mixed=f"mixed {ms_text(comparison.mixed_ms)} ms",
         cpu_only=f"CPU only {ms_text(comparison.cpu_only_ms)} ms",
-        speedup=f"speedup {speedup:.1f} %",
+        speedup=NO_SPEEDUP if same else f"speedup {speedup:.1f} %",
         verdict=_verdict(comparison),
         details=" · ".join(_details(comparison)),
         agrees=comparison.agree,
         finite=not comparison.nonfinite,
         faster=speedup > 0 and not same,
+        same=same,
         refusals="\n".join(map(str, refusal_lines(comparison.mixed.session.placements))),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,7 @@ def test_a_fast_run_says_so(qtbot: QtBot, open_model: Opener, run_pane: RunPane,
     details = run_pane.result.details.text()
     assert details.startswith("CPU 2/2 · made over for speed: 3 nodes became 2 (into-convolutions 1) · ")
     assert run_pane.result.verdict.text().startswith("outputs agree")
+    assert re.search(r"speedup -?[\d.]+ %", run_pane.result.headline.text())
     choose(qtbot, run_pane, "Faithful")
     run(qtbot, run_pane)
     assert run_pane.result.details.text().startswith(f"CPU 3/3 · {SAME_PATH}")

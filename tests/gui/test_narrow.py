@@ -8,11 +8,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QTabBar
 from pytestqt.qtbot import QtBot
 
 from gui.main_window import MainWindow
 from gui.panes.run import RunPane
+from gui.stylesheet import TAB_PADDING
 from gui.widgets.sideways import SidewaysScroll
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import run, set_counts
@@ -59,6 +60,53 @@ def test_the_window_fits_a_small_screen(
     assert window.width() == SCREEN[0]
 
 
+def test_titles_of_the_panes_are_read_in_full(
+    qtbot: QtBot, window: MainWindow, run_pane: RunPane, open_model: Opener
+) -> None:
+    window.resize(*SCREEN)
+    open_model(SAMPLE)
+    for name in ("order", "properties"):
+        dock = window.docks[name]
+        width = dock.widget().minimumWidth()
+        window.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
+        qtbot.waitUntil(lambda dock=dock, width=width: dock.width() == width)
+    shown = [bar for bar in window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+             if bar.isVisible() and bar.count() > 1]  # fmt: skip
+    assert {bar.tabText(0) for bar in shown} == {"Order", "Properties", "Shapes"}
+    for bar in shown:
+        assert sum(bar.tabRect(place).width() for place in range(bar.count())) == bar.sizeHint().width()
+
+
+def test_the_canvas_keeps_its_height_when_results_come(
+    qtbot: QtBot, window: MainWindow, run_pane: RunPane, open_model: Opener
+) -> None:
+    open_model(SAMPLE)
+    window.docks["timings"].raise_()
+    qtbot.waitUntil(window.docks["timings"].widget().isVisible)
+    before = window.canvas.height()
+    set_counts(run_pane, 0, 1)
+    run(qtbot, run_pane)
+    qtbot.waitUntil(window.docks["timings"].widget().result.isVisible)
+    assert window.canvas.height() == before
+
+
+def test_the_controls_of_a_comparison_leave_room_for_its_table(
+    qtbot: QtBot, window: MainWindow, run_pane: RunPane, open_model: Opener
+) -> None:
+    """What is said and what can be done about it stand in one line, at any width."""
+    open_model(SAMPLE)
+    set_counts(run_pane, 0, 1)
+    run(qtbot, run_pane)
+    pane = window.docks["compare"].widget()
+    window.docks["compare"].raise_()
+    window.document.select(window.document.model.graph.order[0])
+    qtbot.waitUntil(pane.pair.pages.isVisible)
+    pane.verdict.setText("a verdict of many words " * 9)
+    qtbot.waitUntil(lambda: pane.verdict.width() < pane.verdict.sizeHint().width())
+    assert abs(pane.verdict.geometry().center().y() - pane.save.geometry().center().y()) <= 2
+    assert not pane.first.isVisible()
+
+
 def test_titles_within_the_timings_are_read_in_full(
     qtbot: QtBot, window: MainWindow, run_pane: RunPane, open_model: Opener
 ) -> None:
@@ -72,7 +120,8 @@ def test_titles_within_the_timings_are_read_in_full(
     shown = [place for place in range(tabs.count()) if tabs.isTabVisible(place)]
     assert tabs.tabRect(shown[-1]).right() < tabs.parent().width()
     for place in shown:
-        assert tabs.tabRect(place).width() > tabs.fontMetrics().horizontalAdvance(tabs.tabText(place)) + 20
+        title = tabs.fontMetrics().horizontalAdvance(tabs.tabText(place))
+        assert tabs.tabRect(place).width() >= title + 2 * TAB_PADDING
     assert pane.nodes.getAxis("bottom").labelText == "run order"
     window.resize(1600, 900)
     qtbot.waitUntil(lambda: "CPU only" in pane.nodes.getAxis("bottom").labelText)

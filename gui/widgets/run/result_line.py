@@ -14,12 +14,12 @@ from gui.widgets.tips import set_tip
 
 
 class ResultLine(QWidget):
-    """Hidden while there is no result."""
+    """Hidden while there is no result; its room stays, so that nothing moves when there is one."""
 
     def __init__(self, scale: float = 1.08) -> None:
         super().__init__()
         self._report: Report | None = None
-        self.headline = QLabel()
+        self.headline = QLabel("<b>&nbsp;</b>")  # as high as it will be
         self.headline.setTextFormat(Qt.TextFormat.RichText)  # the numbers and words are ours, not a model's
         self.headline.setFont(ui_font(scale))
         self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -33,6 +33,9 @@ class ResultLine(QWidget):
         layout.setSpacing(3)
         layout.addLayout(first)
         layout.addWidget(self.details)
+        room = self.sizePolicy()
+        room.setRetainSizeWhenHidden(True)
+        self.setSizePolicy(room)
         on_theme(self._set_theme)
 
     def set_report(self, report: Report | None) -> None:
@@ -46,10 +49,10 @@ class ResultLine(QWidget):
         self.setVisible(report is not None)
         if report is None:
             return
-        speed = theme.good if report.faster else theme.muted
+        colour, weight = theme.good if report.faster else theme.muted, "normal" if report.same else "bold"
         self.headline.setText(
             f"<b>{escape(report.mixed)}</b> · {escape(report.cpu_only)} · "
-            f"<b style='color:{speed}'>{escape(report.speedup)}</b>"
+            f"<span style='color:{colour}; font-weight:{weight}'>{escape(report.speedup)}</span>"
         )
         self.verdict.setText(report.verdict)
         self.verdict.set_role("error" if not report.agrees else "good" if report.finite else "warning")
