@@ -83,7 +83,7 @@ def convolve(xp: Any, x: Any, w: Any, slides: Windows, group: int = 1, finish: F
 def _pointwise(xp: Any, x: Any, w: Any, group: int, finish: Finish) -> Any:
     batch, out = x.shape[0], x.shape[2:]
     grouped = x.reshape(batch, group, w.shape[1], prod(out))
-    weights = w.reshape(group, -1, w.shape[1])
+    weights = w.reshape(group, w.shape[0] // group, w.shape[1])
     return product(xp, weights, grouped, finish=_by_rows(finish, group)).reshape(batch, w.shape[0], *out)
 
 
@@ -302,7 +302,7 @@ def conv_transpose(
         size, sides, output_padding=output_padding, output_shape=output_shape, **sliding
     )
     batch, filters = x.shape[0], w.shape[1] * group
-    weights = w.reshape(group, w.shape[0] // group, -1).swapaxes(1, 2)
+    weights = w.reshape(group, w.shape[0] // group, w.shape[1] * prod(sides)).swapaxes(1, 2)
     terms = product(xp, weights, x.reshape(batch, group, w.shape[0] // group, prod(size)))
     terms = terms.reshape(batch, filters, *sides, *size)
     extent = tuple(max(f, before + o) for f, before, o in zip(spread.full, spread.begin, spread.out))

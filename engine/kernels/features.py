@@ -1,6 +1,7 @@
 """Preparation of features in ai.onnx.ml: scaling, encoding, picking, and the maps that go with them."""
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def feature_vectorizer(
     """The inputs side by side in float32, each cut or filled with zeros to its dimension (FeatureVectorizer 1)."""
     columns = []
     for i, x in enumerate(inputs):
-        rows = (x.reshape(1, -1) if x.ndim < 2 else x.reshape(len(x), -1)).astype(np.float32)
+        rows = (x.reshape(1, -1) if x.ndim < 2 else x.reshape(len(x), prod(x.shape[1:]))).astype(np.float32)
         width = inputdimensions[i] if inputdimensions else rows.shape[1]
         part = np.zeros((len(rows), width), np.float32)
         part[:, : rows.shape[1]] = rows[:, :width]

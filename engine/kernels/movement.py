@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.dims.cuts import cut
 from engine.errors import UnsupportedError
 from engine.kernels.axes import Array, along, as_ints, check_allocation, normalise_axes, normalise_axis, zero_of
 from engine.kernels.registry import KernelContext, kernel
@@ -86,19 +87,10 @@ def slice_1(
 def slice_index(
     dims: Sequence[int], starts: list[int], ends: list[int], axes: list[int], steps: list[int]
 ) -> tuple[slice, ...]:
-    """The index that takes what Slice means: negative bounds count from the back, and all bounds are clamped."""
+    """The index that takes what Slice means."""
     index = [slice(None)] * len(dims)
     for axis, start, end, step in zip(normalise_axes(axes, len(dims)), starts, ends, steps):
-        n = dims[axis]
-        start, end = (v + n if v < 0 else v for v in (start, end))
-        if step == 0:
-            raise ValueError("a step of Slice is 0")
-        if step > 0:
-            index[axis] = slice(min(max(start, 0), n), min(max(end, 0), n), step)
-        else:
-            start, end = min(max(start, 0), n - 1), min(max(end, -1), n - 1)
-            # Before the first element is written None: -1 would count from the back.
-            index[axis] = slice(start, None if end < 0 else end, step) if n else slice(0, 0)
+        index[axis] = cut(dims[axis], start, end, step)
     return tuple(index)
 
 

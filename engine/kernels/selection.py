@@ -68,6 +68,10 @@ def unique(
 ) -> tuple[Array, Array, Array, Array]:
     """Distinct elements (slices along `axis`), where each first occurs, which one each element is, and how often."""
     along_axis = 0 if axis is None else normalise_axis(axis, x.ndim)
+    if x.dtype == object and axis is not None:  # NumPy compares no slices of words, but the places of words in order
+        words, places = np.unique(x, return_inverse=True)
+        rows, *others = unique(ctx, places.reshape(x.shape), axis=axis, sorted=sorted)
+        return words[rows], *others
     values, first, inverse, counts = np.unique(
         x.reshape(-1) if axis is None else x,
         return_index=True, return_inverse=True, return_counts=True, axis=along_axis,

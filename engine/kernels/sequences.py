@@ -67,7 +67,7 @@ def split_to_sequence(
     axis = normalise_axis(axis, x.ndim)
     length = x.shape[axis]
     if split is None and not keepdims:
-        return [x[along(axis, x.ndim, i)] for i in range(length)]
+        return [x[along(axis, x.ndim, slice(i, i + 1))].squeeze(axis) for i in range(length)]  # arrays of rank 0 too
     if split is not None and split.ndim:
         ends = np.cumsum(as_ints(split)).tolist()
         starts = [0, *ends[:-1]]

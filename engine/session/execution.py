@@ -219,11 +219,17 @@ def _fallback_words(step: Step, error: DeviceError) -> str:
 
 
 def _as_outputs(result: Any) -> tuple[Value, ...]:
-    """A kernel's result as one value per output slot; NumPy scalars become arrays of rank 0."""
+    """A kernel's result as one value per output slot; NumPy scalars, and words alone, become arrays of rank 0."""
     if type(result) is np.ndarray:
         return (result,)
     values = result if isinstance(result, tuple) else (result,)
-    return tuple(np.asarray(v) if isinstance(v, np.generic) else v for v in values)
+    return tuple(_as_array(v) for v in values)
+
+
+def _as_array(value: Value) -> Value:
+    if isinstance(value, np.generic):
+        return np.asarray(value)
+    return np.array(value, object) if isinstance(value, str) else value
 
 
 def describe(value: Value) -> str:

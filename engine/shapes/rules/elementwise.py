@@ -21,11 +21,19 @@ Pair = tuple[Callable[..., Any], values.ElementFunction]
     "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Exp",
     "Gelu", "HardSigmoid", "HardSwish", "Hardmax", "IsInf", "IsNaN", "LeakyRelu", "Log", "LogSoftmax", "Mish",
     "Relu", "Selu", "Shrink", "Sigmoid", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Swish", "Tan", "Tanh",
-    "ThresholdedRelu", "PRelu", "LRN", "LpNormalization", "MeanVarianceNormalization", "CumProd", "SwiGLU",
+    "ThresholdedRelu", "LRN", "LpNormalization", "MeanVarianceNormalization", "CumProd", "SwiGLU",
 )  # fmt: skip
 def unary(call: Call) -> Out:
     """The shape of the first input."""
     return Out(call.shape(0))
+
+
+@rule("PRelu")
+def prelu(call: Call) -> Out:
+    """The shape of the first input, to which the slope should broadcast; of a larger slope both do, when it is run."""
+    shape, slope = call.shape(0), call.known_shape(1)
+    by_channel = call.node.since_version < 7
+    return Out(shape if by_channel or slope is None else call.broadcast(shape, slope))
 
 
 @rule("Trilu", "CumSum", "ReverseSequence", "Scatter", "ScatterElements", "ScatterND", "TensorScatter")

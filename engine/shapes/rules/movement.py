@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.dims import Dim, Expr, ceil_div, is_at_least, maximum, minimum
+from engine.dims.cuts import cut
 from engine.graph.types import format_shape
 from engine.shapes import values
 from engine.shapes.broadcast import broadcast_dim
@@ -109,10 +110,12 @@ def slice_(call: Call) -> Out:
     cuts: list[slice] = [slice(None)] * len(shape)
     plain = True
     for axis, start, end, step in zip(axes_in(axes, len(shape)), starts, ends, steps):
-        result[axis] = _sliced(call, axis, shape[axis], start, end, step)
-        plain = plain and all(isinstance(v, int) for v in (shape[axis], start, end, step))
-        if plain:
-            cuts[axis] = slice(start, end, step)
+        length = shape[axis]
+        result[axis] = _sliced(call, axis, length, start, end, step)
+        if isinstance(length, int) and all(isinstance(v, int) for v in (start, end, step)):
+            cuts[axis] = cut(length, start, end, step)
+        else:
+            plain = False
     value = call.value(0)
     return Out(tuple(result), None, value[tuple(cuts)] if value is not None and plain else None)
 
@@ -141,7 +144,7 @@ def _sliced(call: Call, axis: int, length: Dim, start: Any, end: Any, step: Any)
     if start is None or end is None or not isinstance(step, int):
         return call.length(f"dim{axis}")
     if isinstance(length, int) and isinstance(start, int) and isinstance(end, int):
-        return len(range(*slice(start, end, step).indices(length)))
+        return len(range(*cut(length, start, end, step).indices(length)))
     if step < 0:
         known = _reversed_length(length, start, end, -step)
         return call.length(f"dim{axis}") if known is None else known

@@ -48,6 +48,12 @@ def test_conv_auto_pad(auto_pad: str) -> None:
         same("Conv", floats(2, 4, 9, 10), w, auto_pad=auto_pad, strides=strides, group=group)
 
 
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_a_sum_over_no_channels_is_zero(kernel: int) -> None:
+    same("Conv", floats(2, 0, 5), floats(3, 0, kernel), floats(3))
+    same("ConvTranspose", floats(2, 0, 5), floats(0, 3, kernel), floats(3))
+
+
 @pytest.mark.parametrize(("size", "kernel"), [((19,), (3,)), ((5, 6, 7), (3, 2, 3))])
 @pytest.mark.parametrize("group", [1, 2, 4])
 def test_conv_in_one_and_three_dimensions(size: tuple[int, ...], kernel: tuple[int, ...], group: int) -> None:

@@ -37,6 +37,7 @@ def test_split_by_sizes() -> None:
 @pytest.mark.parametrize(("start", "end", "step", "expected"), [
     (1, 3, 1, [1, 2]), (-2, MAX, 1, [2, 3]), (0, -1, 2, [0, 2]), (9, 12, 1, []), (-9, 2, 1, [0, 1]),
     (-1, MIN, -1, [3, 2, 1, 0]), (-1, -3, -1, [3, 2]), (9, 0, -2, [3, 1]), (2, 0, -1, [2, 1]), (1, 3, -1, []),
+    (-6, -7, -1, [0]), (-6, MIN, -2, [0]),
 ])  # fmt: skip
 def test_slice(start: int, end: int, step: int, expected: list[int]) -> None:
     x = np.arange(4)

@@ -50,6 +50,20 @@ def test_pools_with_dilations(op: str) -> None:
         check(op, floats(1, 2, 11, 12), rtol=1e-5, atol=1e-6, **options)
 
 
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool", "LpPool"])
+def test_same_padding_counts_the_dilated_window(op: str) -> None:
+    """A window of 5 around each element; ONNX Runtime pads for one of 3, and has fewer windows."""
+    y = run(op, np.array([[[1, 2, 4]]], np.float32), kernel_shape=[3], dilations=[2], auto_pad="SAME_UPPER")
+    expected = {"MaxPool": [4, 2, 4], "AveragePool": [2.5, 2, 2.5], "LpPool": [17**0.5, 2, 17**0.5]}[op]
+    np.testing.assert_allclose(y, [[expected]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool", "LpPool"])
+def test_a_window_longer_than_its_axis_has_no_place(op: str) -> None:
+    """floor((1 - 2) / 2) + 1 is 0; ONNX Runtime rounds towards zero, and pools what is not there."""
+    assert run(op, np.ones((3, 1, 1), np.float32), kernel_shape=[2], strides=[2]).shape == (3, 1, 0)
+
+
 def test_pools_in_one_and_three_dimensions() -> None:
     check("MaxPool", floats(2, 3, 8), kernel_shape=[3], outputs=2)
     check("MaxPool", floats(2, 3, 8, 5, 6), kernel_shape=[3, 2, 2], strides=[2, 2, 2], outputs=2)

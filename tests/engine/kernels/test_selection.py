@@ -55,6 +55,12 @@ def test_unique_rows() -> None:
     assert check("Unique", x, axis=1, sorted=0, outputs=4)[0].tolist() == x.tolist()
 
 
+def test_unique_rows_of_words() -> None:
+    x = np.array([["b", "a"], ["b", "a"], ["a", "c"]], object)
+    assert check("Unique", x, axis=0, outputs=4)[0].tolist() == [["a", "c"], ["b", "a"]]
+    assert check("Unique", x, axis=0, sorted=0, outputs=4)[0].tolist() == [["b", "a"], ["a", "c"]]
+
+
 @pytest.mark.parametrize(("exclusive", "reverse", "expected"), [
     (0, 0, [1, 3, 6]), (1, 0, [0, 1, 3]), (0, 1, [6, 5, 3]), (1, 1, [5, 3, 0]),
 ])  # fmt: skip

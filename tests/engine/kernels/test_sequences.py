@@ -43,6 +43,14 @@ def test_split_to_sequence(split: object, keepdims: int, shapes: list[tuple[int,
     assert [p.shape for p in parts] == shapes
 
 
+@pytest.mark.parametrize("x", [np.array(["a", "b"], object), np.array([1, 2], np.float32)])
+def test_split_to_single_elements(x: np.ndarray) -> None:
+    """Which are arrays too, where NumPy would give numbers and words."""
+    parts = check("SplitToSequence", x, keepdims=0)
+    assert [type(part) for part in parts] == [np.ndarray] * 2
+    assert [part.tolist() for part in parts] == x.tolist()
+
+
 def test_positions_outside_a_sequence_say_so() -> None:
     text = "g (float a) => (float y) { i = Constant <value_int = 1> () s = SequenceConstruct(a) y = SequenceAt(s, i) }"
     with pytest.raises(ValueError, match="position 1 is outside a sequence of 1"):

@@ -36,6 +36,15 @@ def test_every_tensor_is_kept() -> None:
     assert result.seconds > 0
 
 
+def test_a_word_alone_is_a_tensor_too() -> None:
+    """Of an array of objects NumPy gives the object itself."""
+    node = helper.make_node("Gather", ["x", "i"], ["y"])
+    model = model_of([node], [value("x", TensorProto.STRING, [2])], [value("y", TensorProto.STRING, [])],
+                     [numpy_helper.from_array(np.array(1), "i")])  # fmt: skip
+    y = Session(model).run({"x": np.array(["a", "b"], object)}).outputs["y"]
+    assert (y.dtype, y.shape, y[()]) == (object, (), "b")
+
+
 def weighted(ir_version: int) -> Model:
     return model_of(
         [helper.make_node("Add", ["x", "w"], ["y"])], [value("x", shape=[2]), value("w", shape=[2])],

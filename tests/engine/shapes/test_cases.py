@@ -60,11 +60,18 @@ def test_reshape_that_means_nothing(dims: list[int], target: list[int], allowzer
         ("N", -1, INT_MIN, -1, "[N]"),
         ("N", 3, INT_MAX, 4, "[N//4]"),
         (10, 7, 3, 1, "[0]"),
+        (1, -2, -3, -1, "[1]"),
     ],
 )
 def test_slice(length: int | str, start: int, end: int, step: int, expected: str) -> None:
     made = one("Slice", [length], starts=ints(start), ends=ints(end), axes=ints(0), steps=ints(step))
     assert made == [expected]
+
+
+def test_prelu() -> None:
+    assert one("PRelu", ["N", "C", 5], [64, 1]) == ["[N, 64, 5]"]
+    assert one("PRelu", [2, 2], [2, 1, 1, 2]) == ["[2, 1, 2, 2]"]  # not as the standard asks, but so it runs
+    assert one("PRelu", [2, 3, 2], [3], opset=6) == ["[2, 3, 2]"]
 
 
 def test_slice_with_attributes() -> None:
