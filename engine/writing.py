@@ -7,9 +7,9 @@ import io
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 
 class _Device(io.FileIO):
@@ -25,11 +25,24 @@ class _Device(io.FileIO):
         raise io.UnsupportedOperation("a device has no places")
 
 
+class _Stoppable(io.FileIO):
+    """A new file that asks before each piece whether to go on."""
+
+    def __init__(self, path: str, go_on: Callable[[], object]) -> None:
+        super().__init__(path, "xb")
+        self._go_on = go_on
+
+    def write(self, data: Any, /) -> int:
+        self._go_on()
+        return super().write(data)
+
+
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str], go_on: Callable[[], object] = lambda: None) -> Iterator[BinaryIO]:
     """A file for writing that takes the place of `path` once it is complete; if writing fails, what was there stays.
 
-    A link stays a link, as what it leads to is replaced; a device or a pipe is written to as it is.
+    A link stays a link, as what it leads to is replaced; a device or a pipe is written to as it is. `go_on` is called
+    before each piece is written and may raise to stop.
 
     Raises
     ------
@@ -46,7 +59,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     # Not named after the target, whose name may be as long as a name can be.
     part = os.path.join(os.path.dirname(target), f".oinfer-{secrets.token_hex(8)}.part")
     try:
-        with open(part, "xb") as file:
+        with io.BufferedWriter(_Stoppable(part, go_on)) as file:
             yield file
         if os.path.exists(target):
             shutil.copymode(target, part)

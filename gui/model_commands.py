@@ -13,6 +13,7 @@ from gui.attachment.write import write_attachment
 from gui.canvas.groups import Group
 from gui.command import Command, has_model
 from gui.errors import explain_unwritten
+from gui.jobs import Task
 from gui.netron import command as netron_command
 from gui.region import SavedRegion, save_region, told
 from gui.widgets.table_view import TableView
@@ -64,7 +65,10 @@ def save_region_dialog(window: MainWindow) -> None:
     def failed(error: Exception) -> None:
         document.failed.emit("Could not save the region", explain_unwritten(error, path))
 
-    document.start(f"Writing {Path(path).name}", lambda _task: save_region(model, nodes, path, run), done, failed)
+    def write(task: Task) -> SavedRegion:
+        return save_region(model, nodes, path, run, task.check)
+
+    document.start(f"Writing {Path(path).name}", write, done, failed)
 
 
 def save_attachment_dialog(window: MainWindow) -> None:

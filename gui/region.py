@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,10 @@ class SavedRegion:
     nodes: int
 
 
-def save_region(model: Model, nodes: Sequence[Node], path: str, run: RunState | None) -> SavedRegion:
-    """Write the nodes as a model and, after a run, its values to ``PATH.npz`` beside it.
+def save_region(
+    model: Model, nodes: Sequence[Node], path: str, run: RunState | None, go_on: Callable[[], object] = lambda: None
+) -> SavedRegion:
+    """Write the nodes as a model and, after a run, its values to ``PATH.npz`` beside it; `go_on` may raise to stop.
 
     Inputs stand there as ``in:NAME``, outputs as ``out:NAME``, so that
     ``oinfer compare PATH --inputs PATH.npz --against PATH.npz`` runs it again and holds it to what it made.
@@ -36,7 +38,7 @@ def save_region(model: Model, nodes: Sequence[Node], path: str, run: RunState | 
     ExportError, DataError: see `engine.export.export`.
     InputError: the values cannot be written.
     """
-    written = export(model, path, nodes)
+    written = export(model, path, nodes, go_on)
     region = region_of(nodes)
     if run is None:
         return SavedRegion(written.path, "", tuple(t.name for t in region.inputs), len(region.nodes))
@@ -44,7 +46,7 @@ def save_region(model: Model, nodes: Sequence[Node], path: str, run: RunState | 
     missing = tuple(t.name for t in region.inputs if f"in:{t.name}" not in values)
     values |= {f"out:{t.name}": value for t in region.outputs if (value := _value(t, run)) is not None}
     target = f"{path}.npz"  # not with another suffix: that name may be of something else, such as the user's inputs
-    left_out = save_arrays(target, values)
+    left_out = save_arrays(target, values, go_on)
     missing += tuple(name.removeprefix("in:") for name in left_out if name.startswith("in:"))
     return SavedRegion(written.path, target, missing, len(region.nodes))
 

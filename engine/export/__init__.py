@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from engine.errors import ExportError
 from engine.export.messages import MessageMaker
@@ -14,14 +14,17 @@ from engine.graph.ir import Model, Node
 __all__ = ["Region", "Written", "check_target", "export", "nodes_between", "region_of", "spare_sources"]
 
 
-def export(model: Model, path: str | os.PathLike[str], nodes: Iterable[Node] | None = None) -> Written:
+def export(
+    model: Model, path: str | os.PathLike[str], nodes: Iterable[Node] | None = None,
+    go_on: Callable[[], object] = lambda: None,
+) -> Written:  # fmt: skip
     """Write `model`, or the region that `nodes` make up, to the ONNX file `path`.
 
     A whole model is written as it was stored, its nodes in run order; training info is left out. A region of one graph
     (the main one, a subgraph or a function's body) becomes a model of its own: tensors that cross its border are its
     inputs and outputs, constants that it reads come along. Weights are copied in pieces, never held all at once; above
     1 GiB they go into a second file, `path` + ".data". A file that exists is replaced once the new one is complete,
-    unless the model is read from it.
+    unless the model is read from it. `go_on` is called again and again and may raise to stop; nothing is left then.
 
     Raises
     ------
@@ -31,9 +34,9 @@ def export(model: Model, path: str | os.PathLike[str], nodes: Iterable[Node] | N
     path = os.fspath(path)
     check_target(model, path)
     payloads = Payloads()
-    maker = MessageMaker(model, payloads)
+    maker = MessageMaker(model, payloads, go_on)
     proto = maker.whole() if nodes is None else maker.region(region_of(nodes))
-    return write_model(proto, payloads, path)
+    return write_model(proto, payloads, path, go_on)
 
 
 def check_target(model: Model, path: str) -> None:

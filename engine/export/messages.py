@@ -1,7 +1,7 @@
 """From the graph to protobuf messages (onnx.proto, IR version 14), large payloads as marks."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import onnx
@@ -21,11 +21,12 @@ _FUNCTIONS_IR = 8  # the first IR version with model-local functions
 
 
 class MessageMaker:
-    """Makes the messages of one export."""
+    """Makes the messages of one export; `go_on` is called before each node's and may raise to stop."""
 
-    def __init__(self, model: Model, payloads: Payloads) -> None:
+    def __init__(self, model: Model, payloads: Payloads, go_on: Callable[[], object] = lambda: None) -> None:
         self._model = model
         self._payloads = payloads
+        self._go_on = go_on
 
     def whole(self) -> ModelProto:
         """The model as it is."""
@@ -129,6 +130,7 @@ class MessageMaker:
     # --- nodes
 
     def _node(self, node: Node) -> NodeProto:
+        self._go_on()
         proto = NodeProto(op_type=node.op_type, domain=node.domain, name=node.stored_name)
         proto.input.extend(t.name if t else "" for t in node.inputs)
         proto.output.extend(t.name if t else "" for t in node.outputs)

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -30,8 +31,11 @@ class Written:
     data_nbytes: int = 0
 
 
-def write_model(proto: ModelProto, payloads: Payloads, path: str) -> Written:
-    """Write `proto` to `path`, its payloads inline or, where they are many, to `path` + ".data" beside it.
+def write_model(
+    proto: ModelProto, payloads: Payloads, path: str, go_on: Callable[[], object] = lambda: None
+) -> Written:
+    """Write `proto` to `path`, its payloads inline or, where they are many, to `path` + ".data" beside it: both files
+    or, where `go_on` raises on the way, none.
 
     Raises
     ------
@@ -40,16 +44,18 @@ def write_model(proto: ModelProto, payloads: Payloads, path: str) -> Written:
     """
     data_path, data_nbytes = "", 0
     try:
-        if payloads.total() > EXTERNAL_ABOVE:
-            data_path = path + DATA_ENDING
-            with replacing(data_path) as file:
-                data_nbytes = _move_out(proto, payloads, file, os.path.basename(data_path))
-        pieces = list(_pieces(proto.SerializeToString(), "ModelProto", payloads))
-        nbytes = sum(map(_length, pieces))
-        if nbytes >= 1 << 31:
-            raise ExportError(f"{path} would have more than 2 GiB, which protobuf cannot read")
-        with replacing(path) as file:
-            _write(file, pieces)
+        with ExitStack() as until_both:
+            if payloads.total() > EXTERNAL_ABOVE:
+                data_path = path + DATA_ENDING
+                data = until_both.enter_context(replacing(data_path, go_on))
+                data_nbytes = _move_out(proto, payloads, data, os.path.basename(data_path))
+                data.flush()  # so that nothing is left that can fail once the model is there
+            pieces = list(_pieces(proto.SerializeToString(), "ModelProto", payloads))
+            nbytes = sum(map(_length, pieces))
+            if nbytes >= 1 << 31:
+                raise ExportError(f"{path} would have more than 2 GiB, which protobuf cannot read")
+            with replacing(path, go_on) as file:
+                _write(file, pieces)
     except OSError as error:
         raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
     return Written(path, nbytes, data_path, data_nbytes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +74,11 @@ def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
         raise InputError(f"{path} cannot be read: {why}") from error
 
 
-def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> list[str]:
-    """Write arrays under their names as .npz; returns the names of values that such a file cannot hold.
+def save_arrays(
+    path: str | Path, arrays: Mapping[str, Any], go_on: Callable[[], object] = lambda: None
+) -> list[str]:
+    """Write arrays under their names as .npz; returns the names of values that such a file cannot hold. `go_on` is
+    called again and again and may raise to stop.
 
     Types that NumPy itself lacks are widened without loss: bfloat16, float8, float6 and float4 to float32, 4- and
     2-bit integers to 8 bits; strings become fixed-width text. Sequences, maps and absent optionals are left out, and
@@ -92,7 +95,7 @@ def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> list[str]:
         else:
             left_out.append(name)
     try:
-        with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        with replacing(path, go_on) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
             for name, array in kept.items():  # not np.savez: it cannot write a key called "file"
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                     np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)

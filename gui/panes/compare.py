@@ -376,7 +376,7 @@ class ComparePane(QWidget):
         def failed(error: Exception) -> None:
             self._say(explain_unwritten(error, path), "error")
 
-        self.document.start("Saving tensors", lambda _task: save_arrays(path, arrays), saved, failed)
+        self.document.start("Saving tensors", lambda task: save_arrays(path, arrays, task.check), saved, failed)
 
 
 def named_values(run: RunState, outputs_only: bool) -> dict[str, Any]:

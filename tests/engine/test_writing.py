@@ -36,6 +36,25 @@ def test_a_failure_leaves_what_was_there_and_nothing_else(tmp_path: Path) -> Non
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
+def test_stopped_on_the_way_nothing_is_left(tmp_path: Path) -> None:
+    target, pieces = tmp_path / "a.txt", [b"x" * 100_000] * 3
+    target.write_text("old")
+    asked = 0
+
+    def go_on() -> None:
+        nonlocal asked
+        asked += 1
+        if asked >= 3:
+            raise InterruptedError
+
+    with suppress(InterruptedError), replacing(target, go_on) as file:
+        for piece in pieces:
+            file.write(piece)
+    assert asked >= 3
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
 def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     real, link = tmp_path / "inner" / "real.txt", tmp_path / "link.txt"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from pathlib import Path
 
 import onnx
@@ -40,6 +41,25 @@ def test_opens_compared_with_the_model(
     assert [node.name for node in found.removed] == ["identity"]
     assert "made.onnx" in made.windowTitle()
     assert window.document.differ.changes is None
+
+
+def test_cancelled_it_ends_at_once_and_leaves_nothing(
+    qtbot: QtBot, windows: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def under_way() -> bool:
+        return any(process.name == "oinfer-optimise" for process in multiprocessing.active_children())
+
+    source = save(tmp_path / "m.onnx", ["Relu", "Identity", "Neg"])
+    window = windows.new_window(str(source))
+    qtbot.waitUntil(lambda: window.document.model is not None and not window.document.busy)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "made.onnx"), ""))
+    window.actions_by_name["optimised"].trigger()
+    qtbot.waitUntil(under_way)
+    window.actions_by_name["cancel"].trigger()
+    qtbot.waitUntil(lambda: not window.document.busy)
+    assert not under_way()
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".ini"] == ["m.onnx"]
+    assert len(windows.all) == 1
 
 
 def test_a_model_that_is_refused_says_why(

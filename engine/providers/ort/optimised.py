@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import tempfile
 from collections.abc import Callable
-from typing import Literal, get_args
+from multiprocessing.connection import Connection
+from typing import Any, Literal, get_args
 
 from engine.errors import ExportError
 from engine.export import Written, check_target, export
@@ -16,10 +18,11 @@ from engine.providers.ort.support import ENDING, NOTHING, first_line, runtime
 
 Level = Literal["basic", "extended", "all"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+POLL_SECONDS = 0.02
 
 
 def export_optimised(
-    model: Model, path: str | os.PathLike[str], level: Level = "extended", go_on: Callable[[], object] = lambda: None
+    model: Model, path: str | os.PathLike[str], level: Level = "extended", go_on: Callable[[], object] | None = None
 ) -> tuple[Written, Graph]:
     """Have ONNX Runtime optimise `model` for its CPU provider, and write what it makes of it to the ONNX file `path`,
     as `export` writes files; also returns the graph that is in it.
@@ -28,7 +31,8 @@ def export_optimised(
     ----------
     level: "basic" folds constants and removes nodes that change nothing; "extended" also fuses nodes into operators of
         com.microsoft; "all" also changes the layout of tensors to what suits this machine's processor.
-    go_on: is called before anything is written to `path`, and may raise to stop.
+    go_on: is called again and again, and may raise to stop. Where it is given, ONNX Runtime works in a process of its
+        own, which ends then.
 
     Raises
     ------
@@ -37,16 +41,19 @@ def export_optimised(
     """
     path = os.fspath(path)
     check_target(model, path)
+    check = go_on or (lambda: None)
     try:
         with tempfile.TemporaryDirectory(prefix=".oinfer-", dir=_roomy_folder(path)) as folder:
-            stored = export(model, os.path.join(folder, "stored.onnx"))
+            stored = export(model, os.path.join(folder, "stored.onnx"), go_on=check)
             made = os.path.join(folder, "made.onnx")
-            _optimise(stored.path, made, level, weights_apart=bool(stored.data_path))
+            if go_on is None:
+                _optimise(stored.path, made, level, bool(stored.data_path))
+            else:
+                _optimise_apart(go_on, stored.path, made, level, bool(stored.data_path))
             for file in filter(None, (stored.path, stored.data_path)):
                 os.remove(file)  # so that no more than two copies of the weights need room
-            optimised = load(made)
-            go_on()
-            return export(optimised, path), optimised.graph
+            optimised = load(made, go_on=check)
+            return export(optimised, path, go_on=check), optimised.graph
     except OSError as error:
         raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -57,6 +64,43 @@ def _roomy_folder(path: str) -> str | None:
     folder = os.path.dirname(os.path.realpath(path))
     is_named = folder == os.fsencode(folder).decode(errors="replace")
     return folder if is_named and (os.path.isfile(path) or not os.path.exists(path)) else None
+
+
+def _optimise_apart(go_on: Callable[[], object], *task: Any) -> None:
+    """`_optimise` in a process of its own, since nothing else stops ONNX Runtime."""
+    context = multiprocessing.get_context("spawn")
+    answers, pipe = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(pipe, task), name="oinfer-optimise", daemon=True)
+    try:
+        process.start()
+    except (OSError, RuntimeError):  # no more processes, or an unguarded main script: it works, and cannot be stopped
+        _optimise(*task)
+        return
+    pipe.close()
+    try:
+        while not answers.poll(POLL_SECONDS):
+            go_on()
+        error = answers.recv()
+    except EOFError:
+        raise ExportError("ONNX Runtime's process ended before it was done, perhaps for lack of memory") from None
+    finally:
+        process.kill()
+        process.join()
+        answers.close()
+    if error is not None:
+        raise error
+
+
+def _work(pipe: Connection, task: tuple[Any, ...]) -> None:
+    """What the process does: answer with what failed, or with None."""
+    try:
+        _optimise(*task)
+    except KeyboardInterrupt:
+        return
+    except ExportError as error:
+        pipe.send(error)
+    else:
+        pipe.send(None)
 
 
 def _optimise(source: str, target: str, level: Level, weights_apart: bool) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from engine import load, load_model_proto
 from engine.cli import main
-from engine.errors import ExportError
+from engine.errors import ExportError, RunCancelled
 from engine.export import export, nodes_between, region_of, writer
 from engine.feeds import default_dims, make_feeds
 from engine.graph.data import SparseData, TensorData
@@ -246,6 +247,27 @@ class TestLarge:
         with pytest.raises(Exception, match="changed since"):
             export(model, folder / "out.onnx")
         assert not list(folder.iterdir())
+
+    @pytest.mark.parametrize("above", [10_000, 1 << 30], ids=["two files", "one file"])
+    def test_stopped_anywhere_it_leaves_nothing(
+        self, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, above: int
+    ) -> None:
+        monkeypatch.setattr(writer, "EXTERNAL_ABOVE", above)
+        model, folder, asked = load(saved), tmp_path / "new", []
+        folder.mkdir()
+        export(model, tmp_path / "out.onnx", go_on=lambda: asked.append(1))
+        assert len(asked) > 2  # nodes and pieces
+
+        for last in range(len(asked)):
+            left = iter(range(last))
+
+            def go_on(left: Iterator[int] = left) -> None:
+                if next(left, None) is None:
+                    raise RunCancelled
+
+            with pytest.raises(RunCancelled):
+                export(model, folder / "out.onnx", go_on=go_on)
+            assert not list(folder.iterdir())
 
 
 def test_the_model_itself_is_not_overwritten(tmp_path: Path) -> None:

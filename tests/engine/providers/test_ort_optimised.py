@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 from pathlib import Path
@@ -132,6 +133,25 @@ def test_stopped_in_time_nothing_is_written(path: Path, tmp_path: Path) -> None:
     with pytest.raises(RunCancelled):
         export_optimised(load(path), tmp_path / "out.onnx", go_on=stop)
     assert [p.name for p in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_onnx_runtime_itself_is_stopped(path: Path, tmp_path: Path) -> None:
+    def stop() -> None:
+        if multiprocessing.active_children():  # it has begun, and takes long to import alone
+            raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        export_optimised(load(path), tmp_path / "out.onnx", go_on=stop)
+    assert multiprocessing.active_children() == []
+    assert [p.name for p in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_in_a_process_of_its_own_it_makes_the_same(path: Path, tmp_path: Path) -> None:
+    asked = []
+    export_optimised(load(path), tmp_path / "here.onnx")
+    export_optimised(load(path), tmp_path / "apart.onnx", go_on=lambda: asked.append(multiprocessing.active_children()))
+    assert any(asked)
+    assert (tmp_path / "here.onnx").read_bytes() == (tmp_path / "apart.onnx").read_bytes()
 
 
 def test_the_command_line(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
