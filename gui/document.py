@@ -32,6 +32,7 @@ from gui.jobs import Function, Job, JobRunner, Progress, Task
 from gui.running.state import RunState
 from gui.settings import Settings
 from gui.text import one_line
+from gui.turns import Turns
 
 Item: TypeAlias = "Node | Tensor | None"
 
@@ -84,7 +85,8 @@ class Document(QObject):
         self.dims: dict[str, int] = {}
         self.binder: Binder | None = None
         self.overrides: dict[str, str] = {}
-        self.jobs = JobRunner(self)
+        self.turns = Turns(self)
+        self.jobs = JobRunner(self, self.turns)
         self.finder = Finder(self)
         self.costing = Costing(self)
         self.forecast = Forecast(self)

@@ -2,8 +2,9 @@
 
     job = runner.start(read, on_success=show, on_failure=complain)
 
-`read(task)` runs on a pool thread and reports and asks through its `Task`; the callbacks run on the GUI thread. A job
-that was cancelled delivers neither result nor failure, however late its function notices.
+`read(task)` runs on a pool thread and reports and asks through its `Task`; the callbacks run on the GUI thread, each
+job's in a turn of its own. A job that was cancelled delivers neither result nor failure, however late its function
+notices.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
 
 from engine.errors import RunCancelled
 from gui.right_of_way import stand_back
+from gui.turns import Turns
 
 REPORTS_PER_SECOND = 10  # as fast as people read; each is painted in the status bar and the panes
 
@@ -103,15 +105,19 @@ class Job(QObject):
         on_success: Callable[[Any], None] | None,
         on_failure: Callable[[Exception], None] | None,
         parent: QObject,
+        turns: Turns,
     ) -> None:
         super().__init__(parent)
+        self._turns = turns
+        self._result: object = None
+        self._error: Exception | None = None
         self._function = function
         self._on_success = on_success
         self._on_failure = on_failure
         self._has_ended = False
         self.task = Task(self._reported.emit)
         self._reported.connect(self._forward)
-        self._ended.connect(self._deliver)
+        self._ended.connect(self._end)
 
     def cancel(self) -> None:
         """Stop as soon as the function asks; no callback but `finished` follows."""
@@ -142,8 +148,14 @@ class Job(QObject):
             self.progress.emit(progress)
 
     @Slot(object, object)
-    def _deliver(self, result: object, error: Exception | None) -> None:
+    def _end(self, result: object, error: Exception | None) -> None:
+        self._result, self._error = result, error
+        self._turns.ask(self._deliver)
+
+    def _deliver(self) -> None:
         self._has_ended = True
+        result, error = self._result, self._error
+        self._result = None
         try:
             if self.cancelled:
                 return
@@ -185,8 +197,9 @@ class LatestJob:
 class JobRunner(QObject):
     """Starts jobs on a pool of its own and keeps them alive until they have delivered."""
 
-    def __init__(self, parent: QObject | None = None, threads: int = 4) -> None:
+    def __init__(self, parent: QObject | None = None, turns: Turns | None = None, threads: int = 4) -> None:
         super().__init__(parent)
+        self._turns = turns or Turns(self)
         self._pool = QThreadPool()
         self._pool.setMaxThreadCount(threads)
         self._jobs: set[Job] = set()
@@ -202,7 +215,7 @@ class JobRunner(QObject):
 
         After `shutdown` nothing is run any more: the job only finishes.
         """
-        job = Job(function, on_success, on_failure, self)
+        job = Job(function, on_success, on_failure, self, self._turns)
         self._jobs.add(job)
         job.finished.connect(self._forget)
         if self._shut:

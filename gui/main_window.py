@@ -46,7 +46,6 @@ from gui.sketch import hold_back
 from gui.status_bar import StatusBar
 from gui.theme import Theme, on_theme, theme_manager
 from gui.toolbar import ToolBar
-from gui.turns import next_turn
 from gui.widgets.bars import MessageBar
 from gui.widgets.empty_state import EmptyState
 from gui.widgets.search_box import SearchBox
@@ -171,7 +170,7 @@ class MainWindow(QMainWindow):
             problems.count_changed.connect(self._show_problem_count)
         run = self.docks["run"].widget()
         if isinstance(run, RunPane):
-            run.finished.connect(lambda: next_turn(self, self._fill_timings))
+            run.finished.connect(lambda: document.turns.ask(self._fill_timings))
             run.failed.connect(self.docks["run"].raise_)
         self._file_watch = FileWatch(document)
         self._file_watch.noticed.connect(self.message.show_message)
@@ -362,7 +361,7 @@ class MainWindow(QMainWindow):
         pane = dock.widget()
         assert isinstance(pane, TimingsPane)
         pane.bring_up_to_date()
-        next_turn(self, dock.raise_)
+        self.document.turns.ask(dock.raise_)
 
     @Slot(int, int, int)
     def _show_problem_count(self, count: int, errors: int, warnings: int) -> None:

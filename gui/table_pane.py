@@ -69,6 +69,10 @@ class TablePane(QWidget):
 
     # For subclasses
 
+    def list_rows(self) -> None:
+        """Show the rows of what the document shows now, by `fill`; for those that `list_soon`."""
+        raise NotImplementedError
+
     def items_of(self, row: Any) -> Iterable[Node | Tensor]:
         """The engine objects that a row stands for; the first is what picking the row selects."""
         raise NotImplementedError
@@ -84,6 +88,11 @@ class TablePane(QWidget):
     def chooser(self) -> Callable[[Any], bool] | None:
         """Says of a row whether it is shown at all; None where all are. Asked on any thread."""
         return None
+
+    @Slot()
+    def list_soon(self) -> None:
+        """List the rows anew in a turn of its own; those before stay in sight until then."""
+        self.document.turns.ask(self.list_rows)
 
     def fill(
         self, size: int, make: Callable[[], tuple[list[Any], Any]], tell: Callable[[list[Any], Any], None]
@@ -122,7 +131,7 @@ class TablePane(QWidget):
     def _why_nothing(self) -> str:
         if self.document.model is None:
             return self.document.why_no_model
-        if self._filling.running or self.model.busy:
+        if self._filling.running or self.model.busy or self.document.turns.waits(self.list_rows):
             return "Listing…"
         return "Nothing passes the filter" if self.model.rows else self.nothing()
 

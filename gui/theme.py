@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QStyleFactory, QToolTip, QWidget
 from shiboken6 import isValid
 
 from gui.stylesheet import stylesheet
-from gui.turns import next_turn
+from gui.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,7 @@ class ThemeManager(QObject):
     def __init__(self, app: QApplication, mode: str = "system") -> None:
         super().__init__(app)
         self._app = app
+        self._turns = Turns(self)
         self.mode = mode if mode in MODES else "system"
         self.theme = self._wanted()
         self._waiting: list[QWidget] = []  # windows that wait to be painted until all in them is dressed
@@ -139,7 +140,7 @@ class ThemeManager(QObject):
             self.theme = theme
             self._hold_painting()
             self._apply()
-            next_turn(self, self._tell)
+            self._turns.ask(self._tell)
 
     def _hold_painting(self) -> None:
         """Have windows wait: Qt dresses now, what paints for itself is told a turn later, and both are seen at once."""

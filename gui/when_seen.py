@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, Slot
 from PySide6.QtGui import QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QWidget
 
+from gui.turns import Turns
+
 
 class WhenSeen(QObject):
-    """Calls `show` when `widget` is seen: at once while it is, else once, when it next comes into view.
+    """Calls `show` when `widget` is seen: in a turn of its own while it is, else once, when it next comes into view.
 
-        self._values = WhenSeen(self, self._show_values)
+        self._values = WhenSeen(self, self._show_values, document.turns)
         document.selection_changed.connect(self._values.ask)
 
     A dock behind another's tab is visible as far as Qt is concerned, and stands outside the window; its signal tells
     when it comes to the front, before anything is painted.
     """
 
-    def __init__(self, widget: QWidget, show: Callable[[], None]) -> None:
+    def __init__(self, widget: QWidget, show: Callable[[], None], turns: Turns) -> None:
         super().__init__(widget)
         self._widget = widget
         self._show = show
+        self._turns = turns
         self._due = False
         self._dock: QDockWidget | None = None
         widget.installEventFilter(self)
@@ -31,8 +34,8 @@ class WhenSeen(QObject):
     def ask(self) -> None:
         """What is shown is not up to date any more."""
         self._due = True
-        self._check()
-        if self._due and self._dock is None:
+        self._turns.ask(self._check)
+        if self._dock is None:
             self._dock = _dock_around(self._widget)
             if self._dock is not None:
                 self._dock.visibilityChanged.connect(self._come)
@@ -55,7 +58,7 @@ class WhenSeen(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if self._due and isinstance(event, QShowEvent | QPaintEvent):
-            QTimer.singleShot(0, self, self._check)
+            self._turns.ask(self._check)
         return False
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ class ComparePane(QWidget):
         self.against.activated.connect(self._choose_reference)
         self.tolerance.activated.connect(self._judge)
         self._tolerance_edit.editingFinished.connect(self._judge_if_changed)
-        pair = WhenSeen(self, self._show_pair)
+        pair = WhenSeen(self, self._show_pair, document.turns)
         self.table.view.selectionModel().currentRowChanged.connect(pair.ask)
         self.table.model.modelReset.connect(pair.ask)
         self.save.add("Outputs of the run as .npz…", lambda: self._save(outputs_only=True))
@@ -103,7 +104,7 @@ class ComparePane(QWidget):
         self.save.add_json(lambda: {"against": self._reference and self._reference.name,
                                     "tensors": [figures(row) for row in self.rows]})  # fmt: skip
         self.save.add_picture(self)
-        document.run_changed.connect(self._show_run)
+        document.run_changed.connect(partial(document.turns.ask, self._show_run))
         document.model_changed.connect(self._forget)
         self._show_run()
 
@@ -174,7 +175,6 @@ class ComparePane(QWidget):
         """Another model: what the file held belongs to the one before."""
         self._reference = None
 
-    @Slot()
     def _show_run(self) -> None:
         run = self.document.run
         self._stack.setCurrentIndex(1 if run is not None else 0)

@@ -26,7 +26,7 @@ class DocumentationPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.view)
-        seen = WhenSeen(self, self._show)
+        seen = WhenSeen(self, self._show, document.turns)
         document.selection_changed.connect(seen.ask)
         document.model_changed.connect(seen.ask)
         seen.ask()

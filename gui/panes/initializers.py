@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nlargest
 
-from PySide6.QtCore import Slot
-
-from engine.graph.ir import Graph, Node, Tensor
+from engine.graph.ir import Node, Tensor
 from engine.words import bytes_text, counted
 from gui.document import Document
 from gui.models.initializers import COLUMNS, DECLARED, NAME, FusionRow, fusion_rows
@@ -34,8 +32,8 @@ class InitializersPane(TablePane):
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Initializers")
         self.view.set_widths(17, 13, 13, 13, 9, 6, 6)
-        document.graph_changed.connect(self._show_graph)
-        self._show_graph(document.graph)
+        document.graph_changed.connect(self.list_soon)
+        self.list_rows()
 
     def nothing(self) -> str:
         return "This graph has neither inputs nor stored tensors"
@@ -52,8 +50,9 @@ class InitializersPane(TablePane):
         yield from (t for t in inputs if t.data is not None)
         yield from inputs
 
-    @Slot(object)
-    def _show_graph(self, graph: Graph | None) -> None:
+    def list_rows(self) -> None:
+        graph = self.document.graph
+
         def make() -> tuple[list[FusionRow], _Facts]:
             rows = fusion_rows(graph) if graph else []
             stored = [row.tensor.data for row in rows if row.tensor.data is not None]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox
 
-from engine.graph.ir import Graph, Node, Tensor
+from engine.graph.ir import Node, Tensor
 from engine.words import counted
 from gui.document import Document
 from gui.models.order import COLUMNS, COSTS, FILE, OPERATOR, PROVIDER, TIME, NodeFacts, OrderRow, order_rows
@@ -31,10 +32,10 @@ class OrderPane(TablePane):
         self.view.set_widths(4, 17, 16, 8, 8, 6, 8, 10, 8, 9, stretch=2)
         for column in COSTS:
             self.view.columns.set_useful(column, False)
-        document.graph_changed.connect(self._show_graph)
-        document.run_changed.connect(self._show_run)
+        document.graph_changed.connect(self.list_soon)
+        document.run_changed.connect(partial(document.turns.ask, self._show_run))
         document.costing.changed.connect(self._show_costs)
-        self._show_graph(document.graph)
+        self.list_rows()
 
     def nothing(self) -> str:
         return "This graph has no nodes"
@@ -45,9 +46,9 @@ class OrderPane(TablePane):
     def candidates(self, item: Node | Tensor) -> Iterator[Node | Tensor]:
         return node_first(item)
 
-    @Slot(object)
-    def _show_graph(self, graph: Graph | None) -> None:
-        facts, nodes = self._facts, graph.nodes if graph else []
+    def list_rows(self) -> None:
+        graph, facts = self.document.graph, self._facts
+        nodes = graph.nodes if graph else []
         facts.set_run(self.document.run, nodes)
         facts.set_costs(self.document.costing.table, nodes)
 
@@ -64,7 +65,6 @@ class OrderPane(TablePane):
         self._moved = moved
         self._show_columns()
 
-    @Slot()
     def _show_run(self) -> None:
         graph = self.document.graph
         self._facts.set_run(self.document.run, graph.nodes if graph else [])

@@ -40,9 +40,9 @@ class ProblemsPane(TablePane):
         self.column.addWidget(self.advice)
         self.view.selectionModel().currentRowChanged.connect(self._show_advice)
         self.view.picked.connect(self._open_group)
-        document.problems_changed.connect(self._show)
+        document.problems_changed.connect(self.list_soon)
         document.run_changed.connect(self._run_changed)
-        self._show()
+        self.list_rows()
 
     def nothing(self) -> str:
         return "No problems found"
@@ -66,8 +66,7 @@ class ProblemsPane(TablePane):
 
         return chosen
 
-    @Slot()
-    def _show(self) -> None:
+    def list_rows(self) -> None:
         document = self.document
         index, found = document.index, [*(document.model.diagnostics if document.model else ()), *self._mismatches]
 
@@ -90,7 +89,7 @@ class ProblemsPane(TablePane):
         mismatches = run.mismatches if run else []
         if mismatches != self._mismatches:
             self._mismatches = mismatches
-            self._show()
+            self.list_soon()
 
     @Slot(object)
     def _open_group(self, row: ProblemRow) -> None:

@@ -26,7 +26,7 @@ class PropertiesPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 0)
         layout.addWidget(self.list)
-        seen = WhenSeen(self, self._show)
+        seen = WhenSeen(self, self._show, document.turns)
         for signal in (document.selection_changed, document.model_changed, document.run_changed, document.dims_changed,
                        document.costing.changed, document.attachment.changed):  # fmt: skip
             signal.connect(seen.ask)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -70,8 +71,8 @@ class RunPane(QWidget):
         self.reset_button.clicked.connect(self._reset)
         self.setup.size_changed.connect(self._estimate_delay.start)
         self._estimate_delay.timeout.connect(self._estimate)
-        document.model_changed.connect(self._show_model)
-        document.run_changed.connect(self._show_run)
+        document.model_changed.connect(self._model_changed)
+        document.run_changed.connect(partial(document.turns.ask, self._show_run))
         document.busy_changed.connect(self._show_busy)
         document.run_requested.connect(self.start)
         self._show_model()
@@ -81,6 +82,7 @@ class RunPane(QWidget):
     @Slot()
     def start(self) -> None:
         """Run what is set up, unless something runs already or a field is not filled in."""
+        self.document.turns.now(self._show_model)
         model = self.document.model
         if model is None or self._job is not None:
             return
@@ -141,10 +143,13 @@ class RunPane(QWidget):
     # What is shown
 
     @Slot()
-    def _show_model(self) -> None:
-        model = self.document.model
+    def _model_changed(self) -> None:
         if self._job is not None:  # its results would be those of another model
             self._job.cancel()
+        self.document.turns.ask(self._show_model)
+
+    def _show_model(self) -> None:
+        model = self.document.model
         self.setup.set_plan(self._recall(model) if model else RunPlan(), self._needs)
         self._say("")
         self._enable()
@@ -164,7 +169,6 @@ class RunPane(QWidget):
         if self.document.model is not None:
             self.setup.set_plan(default_plan(self._needs), self._needs)
 
-    @Slot()
     def _show_run(self) -> None:
         run = self.document.run
         self.result.set_report(run.times.report if run and run.times else None)

@@ -46,10 +46,10 @@ class ShapesPane(TablePane):
         self.origin.hide()
         self.column.addWidget(self.origin)
         self.view.selectionModel().currentRowChanged.connect(self._show_origin)
-        document.graph_changed.connect(self._show)
-        document.run_changed.connect(self._show)
+        document.graph_changed.connect(self.list_soon)
+        document.run_changed.connect(self.list_soon)
         document.dims_changed.connect(self._bind)
-        self._show()
+        self.list_rows()
 
     def nothing(self) -> str:
         return "This graph has no tensors"
@@ -63,8 +63,7 @@ class ShapesPane(TablePane):
     def chooser(self) -> Callable[[ShapeRow], bool] | None:
         return _FILTERS[self.kind.currentText()]
 
-    @Slot()
-    def _show(self) -> None:
+    def list_rows(self) -> None:
         graph, run = self.document.graph, self.document.run
 
         def make() -> tuple[list[ShapeRow], str]:

@@ -55,7 +55,7 @@ class TensorPane(QWidget):
         self._tensors: list[Tensor] = []
         self._shown: Tensor | None = None
         self.values = ValuesModel(self)
-        self._values = WhenSeen(self, self._refresh)
+        self._values = WhenSeen(self, self._refresh, document.turns)
         self._build()
         self._arrange()
         document.selection_changed.connect(self._selection_changed)

@@ -90,7 +90,7 @@ def open_model(qtbot: QtBot, window: MainWindow) -> Opener:
     def open_and_wait(path: str | Path) -> None:
         with qtbot.waitSignal(window.canvas.drawn):
             window.document.open(path)
-        qtbot.waitUntil(lambda: not window.document.busy)
+        qtbot.waitUntil(lambda: not window.document.busy and window.document.turns.idle)
 
     return open_and_wait
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -27,8 +27,7 @@ def run(qtbot: QtBot, pane: RunPane) -> None:
     """Click Run and wait for the end."""
     with qtbot.waitSignal(pane.finished):
         qtbot.mouseClick(pane.run_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not pane.document.busy)
-    QCoreApplication.processEvents()  # Timings comes to the front and is filled after all the rest
+    qtbot.waitUntil(lambda: not pane.document.busy and pane.document.turns.idle)
 
 
 def slow_model(path: Path, products: int = 40, size: int = 700) -> Path:
@@ -49,6 +48,6 @@ def run_state(qtbot: QtBot, window: MainWindow) -> None:
     pane: RunPane = window.docks["run"].widget()
     with qtbot.waitSignal(window.canvas.drawn):
         window.document.open(SAMPLE)
-    qtbot.waitUntil(lambda: not window.document.busy)
+    qtbot.waitUntil(lambda: not window.document.busy and window.document.turns.idle)
     set_counts(pane, 0, 2)
     run(qtbot, pane)

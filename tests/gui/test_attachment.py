@@ -235,9 +235,11 @@ def test_numbers_become_columns_colours_and_lines(
     assert window.canvas.canvas.colouring.legend.title == "attachment: error"
     assert window.toolbar.colours.current == ""
     window.document.select(window.document.index.nodes[CONV])
+    window.document.turns.finish()
     lines = {line.label: line.value for line in window.docks["properties"].widget().list.lines}
     assert lines["note"] == "on <b>chip</b> 3"
     window.document.select(None)
+    window.document.turns.finish()
     lines = {line.label: line.value for line in window.docks["properties"].widget().list.lines}
     assert lines["accuracy"] == "0.91"
     menu = window.toolbar.numbers.menu()

@@ -67,8 +67,8 @@ def run(qtbot: QtBot, window: MainWindow, pane: ComparePane) -> None:
     run_pane.setup.repeat.setValue(1)
     with qtbot.waitSignal(pane.judged):
         window.document.run_requested.emit()
+    qtbot.waitUntil(lambda: not window.document.busy and window.document.turns.idle)
     window.docks["compare"].raise_()
-    qtbot.waitUntil(lambda: not window.document.busy)
 
 
 def judged(qtbot: QtBot, pane: ComparePane, act: Callable[[], object]) -> None:
@@ -147,6 +147,7 @@ class TestPlantedError:
         open_model(SAMPLE)
         run(qtbot, window, pane)
         pane.show_first()
+        window.document.turns.finish()
         row, pair = pane.table.view.current_row(), pane.pair
         worst = row.agreement.worst
         assert tuple(spinner.value() for spinner in pair.spinners) == worst[:-2]

@@ -95,6 +95,7 @@ def test_a_node_made_of_several_stands_for_them(
     )
     qtbot.waitUntil(lambda: document.selection is conv)
     properties = window.docks["properties"].widget()
+    window.document.turns.finish()
     told = {line.label: line.value for line in properties.list.lines if line.kind is LineKind.PAIR}
     assert told["fast mode"] == "into-convolutions: conv, act became one: the convolution applies Relu"
 

@@ -26,6 +26,7 @@ SAMPLE = resources.path(resources.SAMPLE_MODEL)
 def lines(window: MainWindow) -> list[Line]:
     pane = window.docks["properties"].widget()
     assert isinstance(pane, PropertiesPane)
+    window.document.turns.finish()
     return pane.list.lines
 
 
@@ -95,7 +96,7 @@ def test_a_node_in_the_words_of_its_operator(qtbot: QtBot, window: MainWindow, o
     assert isinstance(pane, DocumentationPane)
     qtbot.waitUntil(lambda: pane.view.toPlainText().startswith("Conv   ai.onnx, since version 11"))
     window.document.select(next(n for n in window.document.graph.order if n.op_type == "Softmax").outputs[0])
-    assert pane.view.toPlainText().startswith("Softmax")
+    qtbot.waitUntil(lambda: pane.view.toPlainText().startswith("Softmax"))
 
 
 def test_where_a_node_comes_from(window: MainWindow, open_model: Opener, shared: Path) -> None:
@@ -110,7 +111,7 @@ def test_copying_takes_the_value_and_no_more(window: MainWindow, open_model: Ope
     window.document.select(window.document.graph.order[0])
     pane = window.docks["properties"].widget()
     assert isinstance(pane, PropertiesPane)
-    row = next(i for i, line in enumerate(pane.list.lines) if line.label == "kernel_shape")
+    row = next(i for i, line in enumerate(lines(window)) if line.label == "kernel_shape")
     pane.list.setCurrentIndex(pane.list.model().index(row, 0))
     pane.list._copy_value()
     assert QGuiApplication.clipboard().text() == "3, 3"

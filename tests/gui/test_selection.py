@@ -68,7 +68,7 @@ def test_links_of_the_properties_lead_on(
     relu = node_of(window, "Relu")
     window.document.select(relu)
     lines = panes.properties.list
-    place, line = next((i, line) for i, line in enumerate(lines.lines) if line.target is relu.inputs[0])
+    place, line = next((i, line) for i, line in enumerate(panes.lines) if line.target is relu.inputs[0])
     assert line.value == relu.inputs[0].name
     index = lines.model().index(place, 0)
     qtbot.mouseClick(lines.viewport(), Qt.MouseButton.LeftButton, pos=lines.visualRect(index).center())
@@ -80,7 +80,7 @@ def test_properties_of_a_node_read_right(window: MainWindow, panes: Panes, open_
     open_model(SAMPLE)
     conv = node_of(window, "Conv")
     window.document.select(conv)
-    pairs = {line.label: line.value for line in panes.properties.list.lines}
+    pairs = {line.label: line.value for line in panes.lines}
     assert pairs["run order"] == f"1 of {len(window.document.graph.order)} (file: 1)"
     assert pairs["opset"] == "ai.onnx 17, since 11"
     assert pairs["kernel_shape"] == "3, 3"
@@ -92,7 +92,7 @@ def test_properties_of_the_model_show_without_a_selection(
     window: MainWindow, panes: Panes, open_model: Opener
 ) -> None:
     open_model(SAMPLE)
-    counts = {line.label: line.value for line in panes.properties.list.lines
+    counts = {line.label: line.value for line in panes.lines
               if line.kind is LineKind.COUNT and line.target.startswith("op:")}  # fmt: skip
     assert counts["Conv"] == "9"
     assert sum(map(int, counts.values())) == len(window.document.graph.nodes)
@@ -112,6 +112,7 @@ def test_double_click_opens_a_subgraph_and_back_returns(
     body = loop.subgraphs["body"]
     assert document.graph is body
     assert window.canvas.breadcrumb.texts[1:] == ["main graph", f"{loop.name} / body"]
+    document.turns.finish()
     assert [row.node for row in panes.order.model.rows] == body.order
 
     inner = body.order[0]
@@ -120,9 +121,11 @@ def test_double_click_opens_a_subgraph_and_back_returns(
     assert (document.graph, document.selection) == (body, None)
     document.back()
     assert document.graph is document.model.graph
+    document.turns.finish()
     assert [row.node for row in panes.order.model.rows] == document.model.graph.order
     document.forward()
     document.forward()
+    document.turns.finish()
     assert document.selection is inner
     assert panes.shown(panes.order) == inner.name
     assert canvas.selected is inner
@@ -184,7 +187,7 @@ def test_operators_of_the_model_start_a_search(
 ) -> None:
     open_model(SAMPLE)
     lines = panes.properties.list
-    place = next(i for i, line in enumerate(lines.lines) if line.label == "Relu")
+    place = next(i for i, line in enumerate(panes.lines) if line.label == "Relu")
     index = lines.model().index(place, 0)
     lines.scrollTo(index)
     qtbot.mouseClick(lines.viewport(), Qt.MouseButton.LeftButton, pos=lines.visualRect(index).center())

@@ -171,6 +171,8 @@ def test_the_link_ends_with_the_comparison_but_not_when_a_model_is_read_anew(qtb
     qtbot.waitUntil(lambda: shown.document.differ.changes not in (None, first))
     settled(qtbot, shown)
     assert shown.findChildren(SideBySide)
+    with qtbot.waitActive(shown):
+        shown.activateWindow()  # the other one, which has come last, leads until then
     shown.document.select(node(shown, "Exp"))
     assert other.document.selection is node(other, "Exp")
     shown.actions_by_name["end_comparison"].trigger()

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 import resources
 from engine.graph.ir import Node
 from gui.main_window import MainWindow
-from gui.models.lines import LineKind
+from gui.models.lines import Line, LineKind
 from gui.panes.initializers import InitializersPane
 from gui.panes.order import OrderPane
 from gui.panes.problems import ProblemsPane
@@ -38,9 +38,15 @@ class Panes:
         return getattr(row, "name", None)
 
     @property
+    def lines(self) -> list[Line]:
+        """The lines of the Properties pane, which is filled in a turn of its own."""
+        self.window.document.turns.finish()
+        return self.properties.list.lines
+
+    @property
     def title(self) -> str:
         """What the Properties pane is about."""
-        (title,) = [line for line in self.properties.list.lines if line.kind is LineKind.TITLE]
+        (title,) = [line for line in self.lines if line.kind is LineKind.TITLE]
         return title.value
 
     def pick(self, qtbot: QtBot, pane: TablePane, name: str) -> None:
