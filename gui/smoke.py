@@ -8,6 +8,8 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,6 +106,23 @@ class Waiter(QObject):
         return self.failure
 
 
+@contextmanager
+def lone_window() -> Iterator[MainWindow]:
+    """A window to be measured, in an application of its own with settings that are forgotten; closed at the end."""
+    with tempfile.TemporaryDirectory(prefix="oinfer-smoke-") as folder:
+        QSettings.setDefaultFormat(QSettings.Format.IniFormat)
+        QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, folder)
+        keep_moving()
+        app = Application(["oinfer"])
+        window = app.new_window()
+        try:
+            yield window
+        finally:
+            window.close()
+            app.windows.wait()
+            app.processEvents()
+
+
 def main(
     model: str | None, picture: str | None, as_json: bool, flat: bool = False, view_only: bool = False
 ) -> int:  # fmt: skip
@@ -113,19 +132,9 @@ def main(
     """
     path = model or str(resources.path(resources.SAMPLE_MODEL))
     report = SmokeReport(path)
-    with tempfile.TemporaryDirectory(prefix="oinfer-smoke-") as folder:
-        QSettings.setDefaultFormat(QSettings.Format.IniFormat)
-        QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, folder)
-        keep_moving()
-        app = Application(["oinfer"])
-        window = app.new_window()
+    with lone_window() as window:
         window.canvas.opens_flat = flat
-        try:
-            _drive(window, report, picture, view_only)
-        finally:
-            window.close()
-            app.windows.wait()
-            app.processEvents()
+        _drive(window, report, picture, view_only)
     report.ok = not report.reason
     _print(report, as_json)
     return 0 if report.ok else 1

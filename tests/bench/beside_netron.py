@@ -9,7 +9,6 @@ so. NETRON may name the command where it is not on the path. `--write` puts the 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from statistics import median
@@ -18,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tests.bench.netron_page import find_browser, find_netron, painted_seconds  # noqa: E402
-from tests.bench.report import write_table  # noqa: E402
+from tests.bench.report import show_table  # noqa: E402
 from tests.bench.view import RUNGS, Rung, model_file, smoke  # noqa: E402
 
 BOUND = 0.25  # of Netron's time
@@ -57,16 +56,10 @@ def main() -> None:
     if missing:
         where = f"from netron.md, since {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing here"
     print(f"Netron's seconds are {where}.", flush=True)
-    rows = []
-    for rung in RUNGS:
-        if rung.flat and (rung.model in args.models if args.models else rung.netron is not None):
-            rows.append(row(rung, args.rounds, (netron, browser) if netron and browser else None))
-            print("  ".join(rows[-1]), flush=True)
-    note = (f"Netron's seconds are {where}. {os.cpu_count()} processors, software raster; "
-            f"load of the machine meanwhile about {os.getloadavg()[0]:.1f}.")  # fmt: skip
-    print(note)
-    if args.write:
-        write_table("beside", HEADS, rows, note)
+    tools = (netron, browser) if netron and browser else None
+    rungs = [r for r in RUNGS if r.flat and (r.model in args.models if args.models else r.netron is not None)]
+    rows = (row(rung, args.rounds, tools) for rung in rungs)
+    show_table("beside", HEADS, rows, args.write, f"Netron's seconds are {where}. ")
 
 
 if __name__ == "__main__":

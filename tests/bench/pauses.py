@@ -13,7 +13,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -26,16 +25,16 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import onnx  # noqa: E402
 from odd_models import ODD  # noqa: E402
-from PySide6.QtCore import QCoreApplication, QEventLoop, QSettings, Qt, QTimer  # noqa: E402
+from PySide6.QtCore import QEventLoop, Qt, QTimer  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 
 from engine.graph.ir import Node  # noqa: E402
-from gui.app import Application, keep_moving  # noqa: E402
 from gui.heartbeat import Heartbeat  # noqa: E402
 from gui.main_window import MainWindow  # noqa: E402
 from gui.panes.run import RunPane  # noqa: E402
+from gui.smoke import lone_window  # noqa: E402
 from gui.table_pane import TablePane  # noqa: E402
-from tests.bench.report import write_table  # noqa: E402
+from tests.bench.report import show_table  # noqa: E402
 from tests.bench.view import CACHE, model_file  # noqa: E402
 
 BOUND_MS = 50
@@ -204,25 +203,17 @@ def model_path(name: str) -> Path:
 def measure(name: str, stacks: bool, only: str) -> dict[str, float]:
     """All actions on one model, in this process."""
     path = model_path(name)
-    with tempfile.TemporaryDirectory(prefix="oinfer-pauses-") as folder:
-        QSettings.setDefaultFormat(QSettings.Format.IniFormat)
-        QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, folder)
-        keep_moving()
-        app = Application(["oinfer"])
-        window = app.new_window()
-        sampler = Sampler() if stacks else None
-        script = Script(window, sampler)
-        try:
+    sampler = Sampler() if stacks else None
+    try:
+        with lone_window() as window:
+            script = Script(window, sampler)
             script.measure("empty window", lambda: None)
             for action, do in _actions(window, path, name in RUNS):
                 if action.startswith("open") or only in action:
                     script.measure(action, do)
-        finally:
-            window.close()
-            app.windows.wait()
-            QCoreApplication.processEvents()
-            if sampler is not None:
-                sampler.stop()
+    finally:
+        if sampler is not None:
+            sampler.stop()
     return script.pauses
 
 
@@ -264,15 +255,8 @@ def main() -> None:
         print(json.dumps(measure(args.one, args.stacks, args.only)))
         return
     heads = ["model", *(f"{title}, ms" for title, _ in GROUPS)]
-    rows = []
-    for name in args.models or MODELS:
-        rows.append(row(name, args.stacks, args.only))
-        print("  ".join(rows[-1]), flush=True)
-    load = os.getloadavg()[0]
-    note = f"{os.cpu_count()} processors; load of the machine meanwhile about {load:.1f}."
-    print(note)
-    if args.write:
-        write_table("pauses", heads, rows, note)
+    rows = (row(name, args.stacks, args.only) for name in args.models or MODELS)
+    show_table("pauses", heads, rows, args.write)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results.md"
+
+
+def show_table(
+    mark: str, heads: Sequence[str], rows: Iterable[Sequence[str]], write: bool, remark: str = ""
+) -> None:
+    """Print rows as they are measured, then how busy the machine was; if `write`, also as `write_table`."""
+    shown = []
+    for row in rows:
+        shown.append(row)
+        print("  ".join(row), flush=True)
+    note = (f"{remark}{os.cpu_count()} processors, software raster; load of the machine meanwhile about "
+            f"{os.getloadavg()[0]:.1f}.")  # fmt: skip
+    print(note)
+    if write:
+        write_table(mark, heads, shown, note)
 
 
 def write_table(mark: str, heads: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> None:

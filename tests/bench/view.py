@@ -24,7 +24,7 @@ SHARED = ROOT.parent / "shared"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "oinfer-bench" / "view"
 sys.path[:0] = [str(ROOT), str(SHARED / "bench")]
 
-from tests.bench.report import write_table  # noqa: E402
+from tests.bench.report import show_table  # noqa: E402
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +125,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     rungs = [rung for rung in RUNGS if not args.models or rung.model in args.models]
-    rows = []
-    for rung in rungs:
-        rows.append(row(rung, args.rounds))
-        print("  ".join(rows[-1]), flush=True)
-    load = os.getloadavg()[0]
-    note = f"{os.cpu_count()} processors, software raster; load of the machine meanwhile about {load:.1f}."
-    print(note)
-    if args.write:
-        write_table("view", HEADS, rows, note)
+    show_table("view", HEADS, (row(rung, args.rounds) for rung in rungs), args.write)
 
 
 if __name__ == "__main__":
