@@ -56,6 +56,7 @@ class CanvasView(QWidget):
         self._drawings = CanvasDrawings(document, self.modules)
         self.opens_flat = False  # whether large graphs open with every node by itself
         self.canvas = GraphCanvas()
+        self.canvas.jobs = document.jobs
         self.canvas.set_netron(self.options.netron)
         self.stack = SketchedCanvas(self.canvas)
         self.set_wheel_moves(document.settings.wheel_moves)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from PySide6.QtGui import QColor
 
+from engine.dtypes import DType
 from engine.graph.ir import Node
 from gui.canvas.groups import Group
-from gui.canvas.layout.types import Ints
+from gui.canvas.layout.types import Floats, Ints
 from gui.canvas.palette import (
     CATEGORIES,
     CHANGE_COLOURS,
@@ -92,14 +93,13 @@ def make_colouring(
 
 
 def _names(values: Mapping[Node, object]) -> dict[Node, str]:
-    return {node: str(value) for node, value in values.items()}
+    return dict(zip(values, map(str, values.values()), strict=True))
 
 
 def _numbers(values: Mapping[Node, object]) -> dict[Node, float]:
-    numbers = {node: float(value) for node, value in values.items() if isinstance(value, int | float | np.number)}
-    if len(numbers) != len(values):
+    if not all(issubclass(kind, int | float | np.number) for kind in set(map(type, values.values()))):
         raise ValueError("this colouring needs a number for each node that has a value")
-    return numbers
+    return {node: float(cast(float, value)) for node, value in values.items()}
 
 
 def by_category(scene: Scene) -> Colouring:
@@ -122,19 +122,21 @@ def by_netron_category(scene: Scene) -> Colouring:
 
 def by_dtype(scene: Scene) -> Colouring:
     """Every node in the colour of its first output's element type."""
-    values: dict[Node, str] = {}
-    for box in scene.boxes:
-        for node in _nodes(box):
-            first = next((t for t in node.outputs if t is not None), None)
-            if first is not None and first.dtype is not None:
-                values[node] = first.dtype.short
-    return by_name(scene, "Element type", values)
+    types = {node: _first_type(node) for node in _all_nodes(scene)}
+    return by_name(scene, "Element type", {node: dtype.short for node, dtype in types.items() if dtype is not None})
+
+
+def _first_type(node: Node) -> DType | None:
+    for tensor in node.outputs:
+        if tensor is not None:
+            return tensor.dtype
+    return None
 
 
 def by_name(scene: Scene, title: str, values: Mapping[Node, str]) -> Colouring:
     """Nodes by a name each, such as the provider's; the most frequent names take the first colours."""
     texts = _of_boxes(scene, values, lambda names: Counter(names).most_common(1)[0][0])
-    counts = Counter(values[node] for box in scene.boxes for node in _nodes(box) if node in values)
+    counts = Counter(values[node] for node in _all_nodes(scene) if node in values)
     names = [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     free = iter(SERIES * (len(names) // len(SERIES) + 1))
     colour_of = {name: PROVIDER_COLOURS.get(name) or next(free) for name in names}
@@ -145,7 +147,7 @@ def by_name(scene: Scene, title: str, values: Mapping[Node, str]) -> Colouring:
 def by_change(scene: Scene, kinds: Mapping[Node, str]) -> Colouring:
     """Nodes by how they differ from another model's, groups by the strongest of what is in them."""
     found = _of_boxes(scene, kinds, strongest)
-    counts = Counter(kinds.get(node, "") for box in scene.boxes for node in _nodes(box))
+    counts = Counter(kinds.get(node, "") for node in _all_nodes(scene))
     entries = [(CHANGE_COLOURS[kind], f"{kind}  {counts[kind]:,}") for kind in RANK if counts[kind]]
     legend = Legend("Compared with the other model", [*entries, (NO_VALUE, f"The same  {counts['']:,}")])
     return _coloured(scene, [CHANGE_COLOURS[kind] if kind is not None else None for kind in found], legend)
@@ -167,10 +169,8 @@ def by_number(
     positive = [value for value in finite if value > 0]
     low, high = (min(positive, default=0.0), max(finite)) if logarithmic else (min(0.0, *finite), max(finite))
     ramp = _ramp()
-    colours = [
-        None if value is None else ramp[round(_share(value, low, high, logarithmic) * (RAMP_STEPS - 1))]
-        for value in numbers
-    ]
+    steps = _steps(np.array([0.0 if value is None else value for value in numbers]), low, high, logarithmic)
+    colours = [None if value is None else ramp[step] for value, step in zip(numbers, steps, strict=True)]
     if not any(finite):
         return _coloured(scene, colours, Legend(title, [(ramp[0], f"0 {unit}".strip() + " everywhere")]))
     legend = Legend(title, ramp=ramp, low=f"{low:.3g} {unit}".strip(), high=f"{high:.3g} {unit}".strip())
@@ -187,11 +187,18 @@ def _worst(values: list[float]) -> float:
     return max(values, key=lambda value: math.inf if math.isnan(value) else value)
 
 
-def _nodes(box: Box) -> list[Node]:
-    """The nodes that a box stands for."""
-    if isinstance(box.item, Node):
-        return [box.item]
-    return box.item.all_nodes() if isinstance(box.item, Group) and box.kind is BoxKind.GROUP else []
+def _all_nodes(scene: Scene) -> Iterator[Node]:
+    """The nodes that all boxes stand for."""
+    for box in scene.boxes:
+        if isinstance(box.item, Node):
+            yield box.item
+        elif box.kind is BoxKind.GROUP:
+            yield from _inside(box)
+
+
+def _inside(box: Box) -> list[Node]:
+    """The nodes in a closed group."""
+    return box.item.all_nodes() if isinstance(box.item, Group) else []
 
 
 def _of_boxes(scene: Scene, values: Mapping[Node, T], combine: Callable[[list[T]], T]) -> list[T | None]:
@@ -200,24 +207,28 @@ def _of_boxes(scene: Scene, values: Mapping[Node, T], combine: Callable[[list[T]
     for box in scene.boxes:
         if isinstance(box.item, Node):
             found.append(values.get(box.item))
-            continue
-        inside = [values[node] for node in _nodes(box) if node in values]
-        found.append(inside[0] if len(inside) == 1 else combine(inside) if inside else None)
+        elif box.kind is BoxKind.GROUP:
+            inside = [values[node] for node in _inside(box) if node in values]
+            found.append(inside[0] if len(inside) == 1 else combine(inside) if inside else None)
+        else:
+            found.append(None)
     return found
 
 
-def _share(value: float, low: float, high: float, logarithmic: bool) -> float:
-    """Where a value lies between low and high, from 0 to 1."""
-    if value <= (0.0 if logarithmic else low):
-        return 0.0  # also where nothing is higher: no difference at all is not the worst
-    if math.isnan(value) or value >= high:
-        return 1.0
-    if value <= low:
-        return 0.0
-    if logarithmic:
-        return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
-    # In halves, as high - low may be more than a float holds.
-    return math.sqrt((value / 2 - low / 2) / (high / 2 - low / 2))
+def _steps(values: Floats, low: float, high: float, logarithmic: bool) -> list[int]:
+    """The steps of the ramp at which values between `low` and `high` lie, shape (n,)."""
+    low_end, high_end = values <= (0.0 if logarithmic else low), np.isnan(values) | (values >= high)
+    between = ~(low_end | high_end) & (values > low)  # what is no more than `low` is no difference at all
+    shares = np.where(high_end & ~low_end, 1.0, 0.0)
+    if between.any():
+        inner = values[between]
+        # In halves, as high - low may be more than a float holds.
+        shares[between] = (
+            (np.log(inner) - math.log(low)) / (math.log(high) - math.log(low))
+            if logarithmic
+            else np.sqrt((inner / 2 - low / 2) / (high / 2 - low / 2))
+        )
+    return [int(step) for step in np.rint(shares * (RAMP_STEPS - 1))]
 
 
 def _coloured(scene: Scene, colours: list[str | None], legend: Legend | None) -> Colouring:

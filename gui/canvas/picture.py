@@ -30,10 +30,13 @@ from gui.canvas.ports import ports_of
 from gui.canvas.scene import Scene
 from gui.canvas.text import AtlasText, TextMeasure
 from gui.canvas.viewport import Viewport
+from gui.jobs import JobRunner, LatestJob
 from gui.theme import LIGHT
 
 if TYPE_CHECKING:
     from gui.theme import Theme
+
+FEW_COLOURED = 5_000  # nodes that are coloured at once; 50,000 take a tenth of a second
 
 
 class GraphPicture(Viewport):
@@ -43,6 +46,7 @@ class GraphPicture(Viewport):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._painter: FramePainter | None = None
+        self._made: Colouring | None = None  # the same in every theme
         self._colouring: Colouring | None = None
         self._coloured_by: tuple[ColourBy, Mapping[Node, object] | None, str] = (ColourBy.CATEGORY, None, "")
         self._emphasis = Emphasis()
@@ -55,6 +59,8 @@ class GraphPicture(Viewport):
         self._lit: Lit | None = None
         self._netron = False
         self._cache = FrameCache(self._paint_frame)
+        self.jobs: JobRunner | None = None  # runs what takes long, where there is one
+        self._colouring_job = LatestJob()
 
     # What is shown
 
@@ -71,7 +77,7 @@ class GraphPicture(Viewport):
             What shall stay in its place on the screen, for another drawing of the same graph.
         """
         place = self.place_of(hold)
-        self._scene = scene
+        self._scene, self._made = scene, None
         self._emphasis, self._selected, self._opened, self._lit = Emphasis(), None, False, None
         if scene is None or layout is None:
             self._scene = self._geometry = self._painter = self._colouring = None
@@ -103,7 +109,7 @@ class GraphPicture(Viewport):
             return
         self._copies = copies
         self._mark_copies()
-        self._recolour()
+        self._show_colouring()
 
     def _mark_copies(self) -> None:
         if self._painter is not None and self._scene is not None and self._geometry is not None:
@@ -119,7 +125,7 @@ class GraphPicture(Viewport):
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self._colours = canvas_colours(theme)
-        self._recolour()
+        self._show_colouring()
 
     def set_colours(self, by: ColourBy, values: Mapping[Node, object] | None = None, title: str = "") -> None:
         """Colour the nodes by something, with a legend.
@@ -142,8 +148,25 @@ class GraphPicture(Viewport):
         self._recolour()
 
     def _recolour(self) -> None:
-        colouring = make_colouring(self._scene, *self._coloured_by, self._netron) if self._scene else None
-        self._colouring = colouring.suited(self._colours) if colouring is not None else None
+        """Colour the scene by what was asked for; a large one in a job, meanwhile as it is or by category."""
+        self._colouring_job.cancel()
+        scene, (by, values, title), netron = self._scene, self._coloured_by, self._netron
+        if scene is None:
+            self._take_colouring(None)
+        elif self.jobs is None or by is ColourBy.CATEGORY or len(scene.graph.nodes) <= FEW_COLOURED:
+            self._take_colouring(make_colouring(scene, by, values, title, netron))
+        else:
+            if self._made is None:
+                self._take_colouring(make_colouring(scene, ColourBy.CATEGORY, netron=netron))
+            make = partial(make_colouring, scene, by, values, title, netron)
+            self._colouring_job.replace(self.jobs.start(lambda _task: make(), self._take_colouring))
+
+    def _take_colouring(self, made: Colouring | None) -> None:
+        self._made = made
+        self._show_colouring()
+
+    def _show_colouring(self) -> None:
+        self._colouring = self._made.suited(self._colours) if self._made is not None else None
         if self._colouring is not None and self._colouring.legend is not None and self._copies:
             self._colouring.legend.entries.append((self._colours.copied, copies_text(self._copies)))
         self._legend.show_legend(self._colouring.legend if self._colouring else None, self._colours)
