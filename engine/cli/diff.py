@@ -51,7 +51,8 @@ def print_report(found: ModelDiff, most: int | None) -> None:
     for title, tensors in (("Constants removed", found.removed_weights), ("Constants added", found.added_weights)):
         _section(title, ((t.qualified_name, type_text(t)) for t in tensors), most)
     if found.same:
-        print("Nothing but names differs." if found.renamed or found.facts else "The models are the same.")
+        told = "names and what stands under Files" if found.facts else "names"
+        print(f"Nothing but {told} differs." if found.renamed or found.facts else "The models are the same.")
 
 
 def _section(title: str, rows: Iterable[tuple[object, ...]], most: int | None) -> None:

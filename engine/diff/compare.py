@@ -8,7 +8,7 @@ from engine.diff.fields import attribute_changes, field_change, type_text
 from engine.diff.matching import Matcher
 from engine.diff.report import FieldChange, ModelDiff, NodePair, WeightPair
 from engine.diff.values import difference
-from engine.dims import Dim, Expr, Substitution
+from engine.dims import Dim, Expr, Substitution, symbol, symbols_of
 from engine.graph.ir import Graph, Model, Node, Tensor
 
 Report = Callable[[str, int, int], None]
@@ -27,7 +27,7 @@ def diff(
     """
     result = ModelDiff(before, after, list(_facts(before, after)))
     report("Matching", 0, 1)
-    comparison = _GraphComparison(result, _symbols(before.graph, after.graph))
+    comparison = _GraphComparison(result)
     comparison.run(before.graph, after.graph)
     for place, (first, second) in enumerate(comparison.constants.items()):
         report("Comparing weights", place, len(comparison.constants))
@@ -39,15 +39,25 @@ def diff(
 class _GraphComparison:
     """Walks the pairs of graphs, outer before inner, and knows which tensor of the one is which of the other."""
 
-    def __init__(self, result: ModelDiff, symbols: Substitution) -> None:
+    def __init__(self, result: ModelDiff) -> None:
         self._result = result
-        self._symbols = symbols
+        self._names: dict[str, Dim] = {}  # those of the second model for the symbolic dims of the first
+        self._symbols = Substitution(self._names)
         self._tensors: dict[Tensor, Tensor] = {}
         self._alone: set[Node] = set()  # nodes that are added or removed
+        self._matched: list[tuple[Node, Node, str]] = []
         self.constants: dict[Tensor, Tensor] = {}
 
     def run(self, before: Graph, after: Graph) -> None:
-        """Compare a pair of graphs and those inside their nodes."""
+        """Compare the main graphs and those inside their nodes."""
+        self._names |= _symbols(before, after)
+        self._match(before, after)
+        for node, twin, how in self._matched:
+            self._result.pairs.append(NodePair(node, twin, how, tuple(self._changes(node, twin))))
+        self._result.facts += self._signature(before, after)
+
+    def _match(self, before: Graph, after: Graph) -> None:
+        """Match a pair of graphs and those inside their nodes."""
         matcher = Matcher(before, after)
         matcher.run()
         for first, second in _paired_inputs(before.inputs, after.inputs):
@@ -65,12 +75,11 @@ class _GraphComparison:
         order = {node: place for place, node in enumerate(after.order)}
         pairs = sorted(matcher.pairs.items(), key=lambda pair: order.get(pair[1], len(order)))
         for node, twin in pairs:
-            changes = tuple(self._changes(node, twin))
-            self._result.pairs.append(NodePair(node, twin, matcher.how[node], changes))
+            self._matched.append((node, twin, matcher.how[node]))
+            for name, length in _lengths(node, twin):
+                self._names.setdefault(name, length)
             for key in node.subgraphs.keys() & twin.subgraphs.keys():
-                self.run(node.subgraphs[key], twin.subgraphs[key])
-        if before.parent is None:
-            self._result.facts += self._signature(before, after)
+                self._match(node.subgraphs[key], twin.subgraphs[key])
 
     def _pair_constants(self, first: Tensor | None, second: Tensor | None) -> None:
         if first is not None and second is not None and first.data is not None and second.data is not None:
@@ -131,6 +140,9 @@ class _GraphComparison:
                     yield FieldChange(f"{kind} of the model", f"{tensor.name} {type_text(tensor)}", then)
             for tensor in set(second) - set(pairs.values()):
                 yield FieldChange(f"{kind} of the model", "", f"{tensor.name} {type_text(tensor)}")
+            orders = [[tensor.name for tensor in tensors] for tensors in (first, second)]
+            if sorted(orders[0]) == sorted(orders[1]):  # else the names themselves have been told
+                yield from field_change(f"order of the {kind}s", *map(", ".join, orders))
 
 
 def _source(tensor: Tensor | None) -> str:
@@ -153,14 +165,22 @@ def _paired_inputs(before: list[Tensor], after: list[Tensor]) -> Iterator[tuple[
         yield from zip(first, second)
 
 
-def _symbols(before: Graph, after: Graph) -> Substitution:
+def _symbols(before: Graph, after: Graph) -> dict[str, Dim]:
     """The names of `after` for the symbolic dims of `before`, where the inputs show which is which."""
     names: dict[str, Dim] = {}
     for a, b in _paired_inputs(before.inputs, after.inputs):
         for first, second in zip(a.inferred_shape or (), b.inferred_shape or ()):
             if isinstance(first, Expr) and isinstance(second, Expr) and str(first) in first.symbols():
                 names.setdefault(str(first), second)
-    return Substitution(names)
+    return names
+
+
+def _lengths(node: Node, twin: Node) -> Iterator[tuple[str, Dim]]:
+    """The twin's symbols for lengths that only the run decides: they are named after their node."""
+    dims = [dim for tensor in node.outputs if tensor is not None for dim in tensor.inferred_shape or ()]
+    for name in {name for dim in dims for name in symbols_of(dim)}:
+        if name.startswith(f"{node.name}_"):
+            yield name, symbol(twin.name + name.removeprefix(node.name))
 
 
 # Facts of the files

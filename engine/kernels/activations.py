@@ -177,7 +177,11 @@ def clip_1(ctx: KernelContext, x: Array, *, min: float | None = None, max: float
 
 @kernel("Clip", 11, 12, 13)
 def clip(ctx: KernelContext, x: Array, low: Array | None = None, high: Array | None = None) -> Array:
-    """Values held within [low, high]; where low > high all become high. NaN stays NaN."""
+    """Values held within [low, high]; where low > high all become high. NaN stays NaN.
+
+    A bound is one number, of whatever rank.
+    """
+    low, high = (bound.reshape(()) if bound is not None and bound.size == 1 else bound for bound in (low, high))
     if is_tabulated(ctx, x):
         return by_table(ctx, "clip", lambda every: _clip(ctx, every, low, high), x, low, high)
     return _clip(ctx, x, low, high)

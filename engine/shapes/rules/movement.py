@@ -17,7 +17,8 @@ from engine.shapes.facts import KnownShape, Out, ShapeClash, concrete
 from engine.shapes.registry import rule
 
 _ENDLESS = 1_000_000_000
-"""Slice ends from here on mean "to the end": exporters write them so, and no axis is as long."""
+"""Slice ends from here on mean "to the end", and bounds as far below 0 "from the beginning": exporters write them so,
+and no axis is as long."""
 
 
 @rule("Transpose")
@@ -158,6 +159,10 @@ def slice_length(length: Dim, start: Dim, end: Dim) -> Dim:
     to be no shorter than a start counted from the front, and than what a negative end takes off: ``[1:-1]`` of N is
     N - 2, not ``max(N - 2, 0)``. A window of constant width that an expression moves is taken to lie within the axis.
     """
+    if (isinstance(end, int) and end <= -_ENDLESS) or (isinstance(start, int) and start >= _ENDLESS):
+        return 0
+    if isinstance(start, int) and start <= -_ENDLESS:
+        start = 0
     if isinstance(end, int) and end >= _ENDLESS:
         cut: Dim | None = 0  # what is left off at the end
     else:

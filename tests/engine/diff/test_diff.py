@@ -132,6 +132,35 @@ def test_shapes_follow_the_names_of_the_dims() -> None:
     assert weight.difference is None
 
 
+def test_lengths_that_only_the_run_decides_follow_the_names_of_their_nodes() -> None:
+    def found(name: str) -> Model:
+        branch = helper.make_graph(
+            [node("Unique", "x", "u", name), node("Abs", "u", "v", "abs")], "b", [],
+            [helper.make_tensor_value_info("v", TensorProto.FLOAT, None)],
+        )  # fmt: skip
+        deep = node("If", "c", "z", "if", then_branch=branch, else_branch=branch)
+        return model([node("NonZero", "x", "a", name + "2"), node("Abs", "a", "i", "abs2"), deep,
+                      node("Neg", "z", "y", "neg")], {"c": np.array(True)})  # fmt: skip
+
+    before, after = found("first"), found("second")
+    assert "first2" in str(before.graph.tensors["i"].inferred_type)
+    result = diff(before, after)
+    assert result.same
+    assert not result.facts
+
+
+def test_outputs_in_another_order_are_told() -> None:
+    def found(*order: str) -> Model:
+        graph = helper.make_graph(
+            [node("Neg", "x", "a"), node("Abs", "x", "b")], "g", [helper.make_tensor_value_info("x", 1, [2])],
+            [helper.make_tensor_value_info(name, 1, [2]) for name in order],
+        )  # fmt: skip
+        return load_model_proto(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]))
+
+    (fact,) = diff(found("a", "b"), found("b", "a")).facts
+    assert (fact.what, fact.before, fact.after) == ("order of the outputs", "a, b", "b, a")
+
+
 def test_values_of_weights_by_hand() -> None:
     changed = W.copy()
     changed[0, 1] = 5  # was 1

@@ -65,6 +65,7 @@ def test_clip_by_inputs_and_by_attributes() -> None:
     assert check("Clip", x, opset=6, min=-1.0).tolist()[:3] == [-1, 0, 5]
     assert run("Clip", x.astype(ml_dtypes.bfloat16), low.astype(ml_dtypes.bfloat16)).tolist()[:3] == [-1, 0, 5]
     assert check("Clip", np.array([-5, 5], np.int8), np.array(0, np.int8)).tolist() == [0, 5]
+    assert run("Clip", np.array(5.0, np.float32), np.array([0.0], np.float32), np.array([2.0], np.float32)).shape == ()
 
 
 def test_prelu_slope_before_opset_7_is_per_channel() -> None:

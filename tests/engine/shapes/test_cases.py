@@ -61,6 +61,9 @@ def test_reshape_that_means_nothing(dims: list[int], target: list[int], allowzer
         ("N", 3, INT_MAX, 4, "[N//4]"),
         (10, 7, 3, 1, "[0]"),
         (1, -2, -3, -1, "[1]"),
+        ("N", 0, INT_MIN, 1, "[0]"),
+        ("N", INT_MAX, INT_MAX, 1, "[0]"),
+        ("N", INT_MIN, 3, 1, "[min(3, N)]"),
     ],
 )
 def test_slice(length: int | str, start: int, end: int, step: int, expected: str) -> None:
