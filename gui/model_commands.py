@@ -84,7 +84,7 @@ def save_attachment_dialog(window: MainWindow) -> None:
         document.failed.emit("Could not save the file", explain_unwritten(error, path))
 
     text = f"Writing {Path(path).name}"
-    document.start(text, lambda _task: write_attachment(path, model, run, costs), None, failed)
+    document.start(text, lambda task: write_attachment(path, model, run, costs, task.check), None, failed)
 
 
 def front_table(window: MainWindow) -> TableView | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,9 +111,12 @@ def image_of(array: np.ndarray, fixed: Sequence[int], low: float, high: float) -
     return np.nan_to_num(scaled, nan=0.0, posinf=255.0, neginf=0.0).clip(0, 255).astype(np.uint8)
 
 
-def save_value(path: str, name: str, arrays: Sequence[np.ndarray]) -> None:
+def save_value(
+    path: str, name: str, arrays: Sequence[np.ndarray], go_on: Callable[[], object] = lambda: None
+) -> None:
     """Write a value as .npy, or as .npz with an entry for each element of a sequence; for that, a path that ends
-    otherwise gets the ending too, so that nothing is replaced that was not asked for.
+    otherwise gets the ending too, so that nothing is replaced that was not asked for. Where `go_on` raises to stop,
+    nothing is left.
 
     Raises
     ------
@@ -122,10 +125,11 @@ def save_value(path: str, name: str, arrays: Sequence[np.ndarray]) -> None:
     target = Path(path)
     if target.suffix == ".npz" or len(arrays) != 1:
         keys = [name] if len(arrays) == 1 else [f"{name}[{place}]" for place in range(len(arrays))]
-        save_arrays(path if target.suffix == ".npz" else f"{path}.npz", dict(zip(keys, arrays)))
+        save_arrays(path if target.suffix == ".npz" else f"{path}.npz", dict(zip(keys, arrays)), go_on)
         return
-    with replacing(target) as file:
-        np.save(file, storable(arrays[0]), allow_pickle=False)
+    with replacing(target, go_on) as file:
+        np.save(file, storable(arrays[0]), allow_pickle=False)  # in one piece, past the file's own check
+        go_on()
 
 
 def figures_text(figures: Figures) -> str:

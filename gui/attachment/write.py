@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from engine.costs import CostTable
@@ -24,14 +24,18 @@ from gui.text import provider_name, type_text
 Item = dict[str, Any]
 
 
-def attachment(model: Model, run: RunState | None, costs: CostTable | None) -> Item:
-    """The object to write as JSON: inferred types always, costs and what a run left where there are any."""
+def attachment(
+    model: Model, run: RunState | None, costs: CostTable | None, go_on: Callable[[], object] = lambda: None
+) -> Item:
+    """The object to write as JSON: inferred types always, costs and what a run left where there are any. `go_on` is
+    called again and again and may raise to stop."""
     metadata: list[Item] = []
     metrics: list[Item] = []
     nodes = Counter(first_line(node.stored_name) for node in model.nodes())
     for graph in model.graph.walk():
         metadata += _types(graph, run)
         for node in graph.nodes:
+            go_on()
             target = first_line(node.stored_name)
             if target and nodes[target] == 1:
                 metadata += _about(node, run)
@@ -40,15 +44,17 @@ def attachment(model: Model, run: RunState | None, costs: CostTable | None) -> I
     return {"signature": SIGNATURE, "metadata": metadata, "metrics": metrics}
 
 
-def write_attachment(path: str, model: Model, run: RunState | None, costs: CostTable | None) -> None:
-    """Write the attachment of a model.
+def write_attachment(
+    path: str, model: Model, run: RunState | None, costs: CostTable | None, go_on: Callable[[], object] = lambda: None
+) -> None:
+    """Write the attachment of a model; where `go_on` raises to stop, nothing is left.
 
     Raises
     ------
     OSError: the file cannot be written.
     """
-    text = json.dumps(attachment(model, run, costs), allow_nan=False)
-    with replacing(path) as file:
+    text = json.dumps(attachment(model, run, costs, go_on), allow_nan=False)
+    with replacing(path, go_on) as file:
         file.write(text.encode())
 
 

@@ -265,7 +265,7 @@ class TensorPane(QWidget):
         path, _ = QFileDialog.getSaveFileName(self, "Save values", str(folder / (name + suffix)), FILTER)
         if path:
             self._document.start(
-                f"Writing {Path(path).name}", lambda _task: save_value(path, tensor.name, arrays), None,
+                f"Writing {Path(path).name}", lambda task: save_value(path, tensor.name, arrays, task.check), None,
                 lambda error: self._document.failed.emit("Could not save the values", explain_unwritten(error, path))
             )  # fmt: skip
 

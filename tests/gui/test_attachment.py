@@ -18,8 +18,9 @@ from engine.graph.ir import Model
 from engine.opening import open_model as read_model
 from gui.attachment.attached import attach
 from gui.attachment.forms import TIME, AttachmentError, looks_attached, read_entries
-from gui.attachment.write import attachment
+from gui.attachment.write import attachment, write_attachment
 from gui.colour_modes import FROM_FILE
+from gui.jobs import Cancelled, Task
 from gui.main_window import MainWindow
 from gui.panes.attached import AttachedPane
 from tests.gui.conftest import NewWindow, Opener
@@ -83,6 +84,14 @@ def test_what_is_written_for_netron_is_read_again(sample: Model, tmp_path: Path)
     assert {n.name: found.facts[n]["run order"] for n in sample.graph.order} == {
         n.name: str(n.index + 1) for n in sample.graph.order
     }
+
+
+def test_one_that_nobody_wants_any_more_is_not_left(sample: Model, tmp_path: Path) -> None:
+    task = Task(lambda *_: None)
+    task.cancel()
+    with pytest.raises(Cancelled):
+        write_attachment(str(tmp_path / "own.json"), sample, None, None, task.check)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_name_that_two_nodes_have_is_not_guessed(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from pytestqt.qtbot import QtBot
 
 import resources
 from engine.cli import main
-from gui import netron
+from gui import netron, region
 from gui.attachment.write import attachment
 from gui.main_window import MainWindow
 from gui.model_commands import region_nodes
@@ -78,6 +79,29 @@ def test_a_region_reruns_to_what_it_made(
     np.testing.assert_allclose(expected, other, rtol=1e-4, atol=1e-5)
     values = f"{path}.npz"
     assert main(["compare", str(path), "--inputs", values, "--against", values, "--repeat", "1"]) == 0
+
+
+def test_a_region_that_is_cancelled_is_not_left(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, target: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_write, write = threading.Event(), threading.Event(), region.export
+
+    def held(*given: object) -> object:
+        begun.set()
+        may_write.wait()
+        return write(*given)
+
+    monkeypatch.setattr(region, "export", held)
+    open_model(SAMPLE)
+    window.document.select(window.document.graph.order[0])
+    path = target("part.onnx")
+    window.actions_by_name["save_region"].trigger()
+    qtbot.waitUntil(begun.is_set)
+    window.actions_by_name["cancel"].trigger()
+    may_write.set()
+    qtbot.waitUntil(lambda: not window.document.busy)
+    assert not [file for file in path.parent.iterdir() if file.suffix != ".ini"]
+    assert not window.message.isVisible()
 
 
 def test_a_single_node_in_the_middle(

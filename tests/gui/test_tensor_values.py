@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QColor
 
-from gui.jobs import Task
+from gui.jobs import Cancelled, Task
 from gui.statistics import NumberStatistics, TextStatistics
 from gui.tensor_values import Plane, channel_axis, figures_text, image_of, load_value, save_value
 from gui.widgets.heat_map import coloured
@@ -108,3 +108,12 @@ def test_files(tmp_path: Path) -> None:
     save_value(str(tmp_path / "d.npy"), "t", [np.zeros(1), np.ones(2)])
     assert list(np.load(tmp_path / "d.npz")) == ["other"]
     assert np.load(tmp_path / "d.npy.npz")["t[1]"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_a_file_that_nobody_wants_any_more_is_not_left(name: str, tmp_path: Path) -> None:
+    task = Task(lambda *_: None)
+    task.cancel()
+    with pytest.raises(Cancelled):
+        save_value(str(tmp_path / name), "t", [CUBE], task.check)
+    assert not list(tmp_path.iterdir())
