@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -224,20 +222,10 @@ class TableModel(QAbstractTableModel):
         return None
 
 
-def tsv_text(rows: Iterable[Any], columns: Sequence[Column]) -> str:
-    """Rows as lines of cells between tabs, after a line of titles."""
-    lines = ["\t".join(column.title for column in columns)]
-    lines += ("\t".join(column.text(row).replace("\t", " ") for column in columns) for row in rows)
-    return "\n".join(lines)
-
-
-def csv_text(rows: Iterable[Any], columns: Sequence[Column]) -> str:
-    """Rows as CSV (RFC 4180), after a line of titles."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow([column.title for column in columns])
-    writer.writerows([column.text(row) for column in columns] for row in rows)
-    return out.getvalue()
+def table_text(write: Callable[[Sequence[str], Iterable[Iterable[str]]], str], rows: Iterable[Any],
+               columns: Sequence[Column]) -> str:  # fmt: skip
+    """Rows in the form that `write` gives them (`gui.spreadsheet`)."""
+    return write([column.title for column in columns], ([column.text(row) for column in columns] for row in rows))
 
 
 def _places(rows: Sequence[Any]) -> dict[int, int]:

@@ -1,8 +1,6 @@
 """A button whose menu writes what a pane shows: figures as CSV and JSON, and its picture."""
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QToolButton, QWid
 
 from engine.writing import replacing
 from gui.errors import explain_unwritten
+from gui.spreadsheet import csv_text
 
 
 class ExportButton(QToolButton):
@@ -30,7 +29,7 @@ class ExportButton(QToolButton):
 
     def add_csv(self, rows: Callable[[], Iterable[dict[str, Any]]]) -> None:
         """An entry that writes `rows()`, which share their keys, as CSV."""
-        self.add("Table as CSV…", lambda: self._write("CSV (*.csv)", ".csv", csv_text(rows())))
+        self.add("Table as CSV…", lambda: self._write("CSV (*.csv)", ".csv", figures_csv(rows())))
 
     def add_json(self, figures: Callable[[], dict[str, Any]]) -> None:
         """An entry that writes `figures()` as JSON."""
@@ -68,15 +67,10 @@ class ExportButton(QToolButton):
         box.open()
 
 
-def csv_text(rows: Iterable[dict[str, Any]]) -> str:
+def figures_csv(rows: Iterable[dict[str, Any]]) -> str:
     """Rows that share their keys as CSV, with a line of titles; empty for no rows."""
     listed = list(rows)
-    out = io.StringIO()
-    if listed:
-        writer = csv.DictWriter(out, list(listed[0]))
-        writer.writeheader()
-        writer.writerows(listed)
-    return out.getvalue()
+    return csv_text(list(listed[0]), (row.values() for row in listed)) if listed else ""
 
 
 def json_text(figures: dict[str, Any]) -> str:

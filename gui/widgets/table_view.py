@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 
 from engine.writing import replacing
 from gui.errors import explain_unwritten
-from gui.models.table import ITEM_ROLE, TableModel, csv_text, tsv_text
+from gui.models.table import ITEM_ROLE, TableModel, table_text
+from gui.spreadsheet import csv_text, tsv_text
 from gui.theme import Theme, on_theme
 from gui.widgets.cells import PAD, SQUARE_ROOM, CellPainter
 from gui.widgets.columns import ColumnChooser
@@ -216,7 +217,8 @@ class TableView(QTableView):
         rows = [self._table.shown[place] for place in self.selected_places()]
         columns = [column for place, column in enumerate(self._table.columns) if not self.isColumnHidden(place)]
         if rows:
-            self._table.compute(len(rows), lambda: tsv_text(rows, columns), QGuiApplication.clipboard().setText)
+            copied = QGuiApplication.clipboard().setText
+            self._table.compute(len(rows), lambda: table_text(tsv_text, rows, columns), copied)
 
     @Slot()
     def save_csv(self) -> None:
@@ -229,7 +231,7 @@ class TableView(QTableView):
 
         def write() -> None:
             with replacing(path) as file:
-                file.write(csv_text(rows, columns).encode(errors="backslashreplace"))
+                file.write(table_text(csv_text, rows, columns).encode(errors="backslashreplace"))
 
         def failed(error: Exception) -> None:
             self.failed.emit("Could not save the table", explain_unwritten(error, path))
