@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.compare import NO_SPEEDUP, Comparison
+from engine.compare import BOTH_ON_CPU, Comparison
 from engine.providers.placement import refusal_lines
 from engine.words import bytes_text, counted
 from gui.text import ms_text
@@ -36,7 +36,7 @@ def report_of(comparison: Comparison) -> Report:
     return Report(
         mixed=f"mixed {ms_text(comparison.mixed_ms)} ms",
         cpu_only=f"CPU only {ms_text(comparison.cpu_only_ms)} ms",
-        speedup=NO_SPEEDUP if same else f"speedup {speedup:.1f} %",
+        speedup=BOTH_ON_CPU if same else f"speedup {speedup:.1f} %",
         verdict=_verdict(comparison),
         details=" · ".join(_details(comparison)),
         agrees=comparison.agree,
