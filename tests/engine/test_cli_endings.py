@@ -230,7 +230,9 @@ def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
             _, told = process.communicate()
         finally:
             process.kill()
-    assert process.returncode == 130, told
+    # Where it comes while a dataclass is being made, by exec() of a text, Python ends itself by the signal (3.11). To a
+    # shell that is 130 too.
+    assert process.returncode in (130, -signal.SIGINT), told
     assert "Traceback" not in told
 
 
