@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
+
+from gui.attachment.forms import looks_attached
+
+MODEL_NAMES = (".onnx", ".ort", ".onnxtxt")
+
+
+def told_apart(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Of files dropped together those to open as models, and those to attach to the first one.
+
+    Files of weights come with their model: where some files have a model's name, all others that are not attached are
+    taken for such.
+    """
+    attached = [path for path in paths if looks_attached(path)]
+    others = [path for path in paths if path not in attached]
+    named = [path for path in others if path.lower().endswith(MODEL_NAMES)]
+    return named or others, attached
 
 
 class FileDrop(QObject):

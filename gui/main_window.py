@@ -23,13 +23,12 @@ import resources
 from engine.graph.ir import Tensor
 from engine.providers import default_providers
 from gui import actions, attachment_commands, change_commands
-from gui.attachment.forms import looks_attached
 from gui.attachment_commands import NumbersMenu
 from gui.canvas_bookmarks import CanvasBookmarks
 from gui.canvas_view import CanvasView
 from gui.docks import add_docks, arrange, hide_waiting, refresh_titles, set_corners
 from gui.document import Document
-from gui.file_drop import FileDrop
+from gui.file_drop import MODEL_NAMES, FileDrop, told_apart
 from gui.file_watch import FileWatch
 from gui.graph_commands import ON_BACKGROUND
 from gui.mouse_history import MouseHistory
@@ -50,7 +49,7 @@ from gui.widgets.bars import MessageBar
 from gui.widgets.empty_state import EmptyState
 from gui.widgets.search_box import SearchBox
 
-FILTER = "ONNX models (*.onnx *.ort *.onnxtxt);;All files (*)"
+FILTER = f"ONNX models ({' '.join(f'*{end}' for end in MODEL_NAMES)});;All files (*)"
 
 
 class MainWindow(QMainWindow):
@@ -234,13 +233,18 @@ class MainWindow(QMainWindow):
 
     @Slot(list)
     def _take_files(self, paths: list[str]) -> None:
-        """What is about the open model is attached; else the first file opens here. Each other gets its own window."""
-        first, *others = paths
-        if self.document.model is not None and looks_attached(first):
-            self.document.attachment.open(first)
-        else:
-            self.document.open(first)
-        for path in others:
+        """The first model opens here, each other in its own window; what is about a model is attached to it."""
+        models, attached = told_apart(paths)
+        if attached and not models and self.document.model is None:
+            models, attached = attached, []  # to be told what it is
+        for path in attached[:1]:
+            if models:
+                self.document.attachment.open_with(models[0], path)
+            else:
+                self.document.attachment.open(path)
+        for path in models[:1]:
+            self.document.open(path)
+        for path in models[1:]:
             self.window_wanted.emit(path)
 
     # Commands

@@ -24,6 +24,7 @@ class Attachment(QObject):
         super().__init__(document)
         self._document = document
         self._model_path = ""
+        self._waiting = ("", "")  # a model's path, and what is attached to that one once it is open
         self.found: Attached | None = None
         self._job = LatestJob()
         document.model_changed.connect(self._again)
@@ -40,6 +41,10 @@ class Attachment(QObject):
         text = f"Reading {Path(path).name}"
         self._job.replace(self._document.start(text, lambda _task: attach(path, model), self._set, failed))
 
+    def open_with(self, model_path: str, path: str) -> None:
+        """Read the file at `path` as soon as the model at `model_path` has opened."""
+        self._waiting = model_path, path
+
     def end(self) -> None:
         """Forget the file."""
         self._job.cancel()
@@ -54,6 +59,9 @@ class Attachment(QObject):
     def _again(self) -> None:
         """Another model, or the same read anew: the nodes are others."""
         path = self.found.path if self.found is not None and self._model_path == self._document.path else ""
+        (awaited, waiting), self._waiting = self._waiting, ("", "")
+        if waiting and awaited == self._document.path:
+            path = waiting
         if self.found is not None or self._job.running:
             self.end()
         if path:

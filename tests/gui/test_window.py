@@ -31,6 +31,22 @@ def test_dropping_files(qtbot: QtBot, window: MainWindow) -> None:
     assert wanted == [str(CONTROL_FLOW)]
 
 
+def test_weights_and_figures_dropped_with_a_model_go_with_it(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    model, weights, times = (tmp_path / name for name in ("a.onnx", "a.onnx.data", "times.csv"))
+    shutil.copy(SAMPLE, model)
+    weights.write_bytes(b"weights")
+    times.write_text("node,ms\n/stem/conv/Conv,3\n")
+    wanted: list[str] = []
+    window.window_wanted.connect(wanted.append)
+    with qtbot.waitSignal(window.document.attachment.changed):
+        drop_files(window.empty, weights, times, model)
+    assert window.document.path == str(model)
+    assert list(window.document.attachment.found.numbers) == ["ms"]
+    assert wanted == []
+
+
 def test_where_to_drop_is_marked_while_a_file_is_above_the_window(window: MainWindow) -> None:
     target = window.empty.findChild(QFrame, "dropTarget")
     window.show()
