@@ -19,6 +19,7 @@ from gui.panes.documentation import DocumentationPane
 from gui.panes.properties import PropertiesPane
 from gui.panes.tensor_viewer import TensorPane
 from tests.gui.conftest import Opener
+from tests.gui.running_pane import run
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 
@@ -177,3 +178,21 @@ def test_strings(qtbot: QtBot, window: MainWindow, open_model: Opener, shared: P
     encoder = next(n for n in graph.order if n.op_type == "OneHotEncoder")
     window.document.select(encoder)
     assert any(line.label == "cats_strings" for line in lines(window))
+
+
+def test_a_run_tells_how_often_a_loop_went_round_and_which_branch_was_taken(
+    qtbot: QtBot, window: MainWindow, open_model: Opener
+) -> None:
+    open_model(resources.path(resources.CONTROL_FLOW_MODEL))
+    document = window.document
+    loop, branch = (next(n for n in document.graph.nodes if n.op_type == op) for op in ("Loop", "If"))
+
+    def told(node: Node) -> list[str]:
+        document.select(node)
+        return [line.detail for line in lines(window) if line.label in node.subgraphs]
+
+    assert not any("run" in text or "ran" in text for text in told(loop) + told(branch))
+    run(qtbot, window.docks["run"].widget())
+    steps = int(document.run.values[loop.subgraphs["body"].inputs[0]]) + 1
+    assert [text.split(", ", 1)[1] for text in told(loop)] == [f"ran, {steps} passes"]
+    assert sorted(text.split(", ", 1)[1] for text in told(branch)) == ["not run", "ran"]

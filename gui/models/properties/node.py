@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+import numpy as np
+
 from engine.costs import node_cost
 from engine.dtypes import BY_CODE
 from engine.graph.data import SparseData, TensorData
 from engine.graph.ir import Graph, Node, Tensor
 from engine.graph.modules import module_path
 from engine.graph.stack_traces import source_frame, source_frames
-from engine.words import bytes_text
+from engine.words import bytes_text, counted
 from gui.canvas.labels import attribute_text
 from gui.document import Document
 from gui.models.lines import Line, LineKind
@@ -68,7 +70,7 @@ def node_lines(node: Node, document: Document) -> Iterator[Line]:
     if node.subgraphs:
         yield heading("Subgraphs")
         for name, graph in node.subgraphs.items():
-            yield graph_line(name, graph)
+            yield graph_line(name, graph, _how_it_ran(graph, run))
     yield from metadata_lines(node.metadata, SOURCE_KEYS)
 
 
@@ -104,6 +106,16 @@ def _run_lines(node: Node, run: RunState | None) -> Iterator[Line]:
         apart = run.disagreement[node]
         words = f"up to {apart:.2g} of the range" if apart else "none"
         yield sentence("difference", f"{words}, against CPU only")
+
+
+def _how_it_ran(graph: Graph, run: RunState | None) -> str:
+    """Whether the last run took a subgraph, and how many passes a loop made."""
+    if run is None or graph.owner not in run.node_ms or not graph.nodes:
+        return ""
+    if not any(node in run.node_ms for node in graph.nodes):
+        return "not run"
+    trip = run.values.get(graph.inputs[0]) if graph.owner.op_type == "Loop" and graph.inputs else None
+    return f"ran, {counted(int(trip.item()) + 1, 'pass')}" if isinstance(trip, np.ndarray) and trip.size == 1 else "ran"
 
 
 def _cost_lines(node: Node, document: Document) -> Iterator[Line]:

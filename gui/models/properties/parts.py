@@ -126,11 +126,10 @@ def metadata_lines(metadata: Mapping[str, str], leave_out: tuple[str, ...] = ())
         yield more_line(len(shown) - MAX_LINES)
 
 
-def graph_line(label: str, graph: Graph) -> Line:
-    """A graph as a link."""
-    count = len(graph.nodes)
-    nodes = counted(count, "node")
-    return pair(label, graph.name or nodes, LINK, target=graph, detail=nodes)
+def graph_line(label: str, graph: Graph, ran: str = "") -> Line:
+    """A graph as a link; `ran` says how it did in the last run."""
+    nodes = counted(len(graph.nodes), "node")
+    return pair(label, graph.name or nodes, LINK, target=graph, detail=", ".join(filter(None, (nodes, ran))))
 
 
 def amount(dim: object) -> str:
