@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Signal, Slot
 
@@ -29,7 +29,7 @@ class FileWatch(QObject):
 
     @Slot(str)
     def _changed(self, path: str) -> None:
-        if path == self._document.path and not Path(path).exists():
+        if path == self._document.path and not os.path.exists(path):
             self.noticed.emit("The file is gone", f"{path} was moved or removed; what was read stays.", "info")
         elif path == self._document.path:
             self._watch()  # Qt goes on watching the old file where it was replaced

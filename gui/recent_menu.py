@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QMenu, QWidget
@@ -28,7 +28,7 @@ class RecentMenu(QMenu):
         self.clear()
         for path in self._settings.recent:
             action = self.addAction(path.replace("&", "&&"))
-            action.setEnabled(Path(path).exists())
+            action.setEnabled(os.path.exists(path))
             action.triggered.connect(partial(self._open, path))
         self.addSeparator()
         self.addAction("&Clear", self._forget).setEnabled(bool(self._settings.recent))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ def require_folder(path: str | Path) -> None:
     InputError
     """
     folder = Path(path).absolute().parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise InputError(f"{path}: the folder {folder} does not exist")
 
 

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
-from pathlib import Path
 
 from engine.cli.parser import UsageError
 from engine.errors import EngineError, ModelFormatError
@@ -31,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Open the window, or try it out; returns the program's exit status."""
-    if args.model and not Path(args.model).exists():
+    if args.model and not os.path.lexists(args.model):
         raise ModelFormatError(f"{args.model}: there is no such file")
     if args.smoke:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
 from collections.abc import Callable, Mapping
@@ -35,7 +36,7 @@ def load_feeds(path: str | Path) -> dict[str, np.ndarray]:
     InputError: the file is missing, is not of these kinds, holds pickled objects, or no inputs.
     """
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         return _read_folder(path)
     arrays = load_arrays(path)
     if any(key.startswith(INPUT_PREFIX) for key in arrays):

@@ -15,6 +15,10 @@ from engine.session import Mode
 T = TypeVar("T")
 
 
+_LARGEST = 2**31 - 1
+"""Of the numbers in the fields."""
+
+
 @dataclass(slots=True)
 class RunPlan:
     """How to run a model.
@@ -102,7 +106,7 @@ def recall_plan(model: Model, needs: Needs, remembered: Mapping[str, Any]) -> Ru
     default = default_plan(needs)
     told = {
         entry.name: remembered[entry.name] for entry in fields(default)
-        if type(remembered.get(entry.name)) is type(getattr(default, entry.name))
+        if _is_like(remembered.get(entry.name), getattr(default, entry.name))
     }  # fmt: skip
     plan = replace(default, **told)
     plan.dims = default.dims | _fitting(plan.dims, default.dims, int)
@@ -112,6 +116,11 @@ def recall_plan(model: Model, needs: Needs, remembered: Mapping[str, Any]) -> Ru
     plan.overrides = _fitting_overrides(model, plan.overrides)
     plan.mode = plan.mode if plan.mode in list(Mode) else default.mode
     return plan
+
+
+def _is_like(value: object, default: object) -> bool:
+    """Whether a remembered value is of the right type, and no number that a field cannot hold."""
+    return type(value) is type(default) and not (isinstance(value, int) and abs(value) > _LARGEST)
 
 
 def _fitting(wanted: Mapping[str, T], known: Mapping[str, T], kind: type[T]) -> dict[str, T]:

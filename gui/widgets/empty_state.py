@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
@@ -71,7 +71,7 @@ class EmptyState(QWidget):
         while (item := self._recent.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        present = [path for path in paths if Path(path).is_file()][:SHOWN_RECENT]
+        present = [path for path in paths if os.path.isfile(path)][:SHOWN_RECENT]
         for path in present:
             text = self.fontMetrics().elidedText(path, Qt.TextElideMode.ElideMiddle, 420)
             button = QPushButton(text.replace("&", "&&"))

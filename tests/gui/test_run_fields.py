@@ -130,6 +130,7 @@ def test_a_remembered_plan_is_taken_only_as_far_as_it_fits() -> None:
     )  # fmt: skip
     assert recalled.order == ["CPU", *(name for name in default.order if name != "CPU")]
     assert recall_plan(model, Needs.of(model), asdict(RunPlan(repeat=77))).repeat == 77
+    assert recall_plan(model, Needs.of(model), asdict(RunPlan(repeat=2**70, warmup=-(2**40)))) == default
 
 
 class TestErrorsAtTheField:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
 
+from gui.main_window import MainWindow
 from gui.settings import MAX_RECENT, MAX_REMEMBERED, MAX_REMEMBERED_CHARS, Settings
 
 
@@ -18,6 +20,16 @@ def test_recent_files_are_few_and_the_newest_first(settings: Settings) -> None:
     assert len(settings.recent) == len(set(settings.recent)) == MAX_RECENT
     settings.clear_recent()
     assert settings.recent == []
+
+
+def test_a_recent_file_that_cannot_even_be_looked_for_hinders_no_start(
+    settings: Settings, new_window: Callable[[], MainWindow]
+) -> None:
+    """Such as one on a drive that does not answer; here its name is longer than a name can be."""
+    settings.add_recent("/" + "x" * 300)
+    menu = new_window().recent_menu
+    menu.aboutToShow.emit()
+    assert [action.isEnabled() for action in menu.actions()[:1]] == [False]
 
 
 def test_one_recent_file_stays_one(settings: Settings) -> None:

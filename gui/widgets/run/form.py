@@ -1,9 +1,9 @@
 """Forms of the Run pane: a size for each symbolic dim, a generator for each input."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import TypeAlias
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -256,7 +256,7 @@ def spec_problem(text: str) -> str:
         spec = InputSpec.parse(text)
     except InputError as error:
         return str(error)
-    return f"{spec.path} does not exist" if spec.path and not Path(spec.path).exists() else ""
+    return f"{spec.path} does not exist" if spec.path and not os.path.exists(spec.path) else ""
 
 
 def plain_label(text: str, role: str = "", tip: str = "") -> QLabel:
