@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
@@ -69,7 +70,8 @@ class TestPlacement:
         conv = document.graph.order[0]
         title = f"Run {conv.name} On"
         document.select(conv)
-        spot = canvas.node_rect(conv).center().toPoint()
+        header = canvas.node_rect(conv).adjusted(0, 4, 0, 0)  # its rows have menus of their own
+        spot = QPointF(header.center().x(), header.top()).toPoint()
         QApplication.sendEvent(canvas, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, spot,
                                                          canvas.mapToGlobal(spot)))  # fmt: skip
         action(action(opened(QMenu), title).menu(), "CPU").trigger()
