@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from gui.attachment_commands import ATTACHMENT_COMMANDS, NEXT_NUMBER
 from gui.change_commands import CHANGE_COMMANDS, COMPARE_COMMANDS
 from gui.command import Command, has_model, has_picture
+from gui.go_commands import GO_COMMANDS
 from gui.graph_commands import EXPORT_COMMANDS, GRAPH_COMMANDS
 from gui.help import Shortcut, show_about, show_shortcuts
 from gui.model_commands import NETRON_COMMAND, SAVE_COMMANDS
@@ -88,18 +89,8 @@ COMMANDS = (
             checked=lambda w: w.isFullScreen(), separated=True),
     Command("reset_layout", "View", "R&eset Layout", lambda w: w.reset_layout()),
 
-    Command("quick_open", "Go", "Go to &Anything…", lambda w: w.quick_open(), ["Ctrl+P"], has_model),
     *GRAPH_COMMANDS,
-
-    Command("back", "Go", "&Back", lambda w: w.document.back(), [Key.Back, "Backspace"],
-            lambda w: w.document.can_go_back, separated=True),
-    Command("forward", "Go", "&Forward", lambda w: w.document.forward(), [Key.Forward],
-            lambda w: w.document.can_go_forward),
-    Command("outer", "Go", "&Enclosing Graph", lambda w: w.show_outer_graph(), ["Alt+Up"],
-            lambda w: w.document.graph is not None and w.document.graph.parent is not None, separated=True),
-    Command("main_graph", "Go", "&Main Graph", lambda w: w.show_main_graph(), ["Alt+Home"], has_model),
-    Command("model_properties", "Go", "Model &Properties", lambda w: w.show_model_properties(), ["Ctrl+Return"],
-            has_model),
+    *GO_COMMANDS,
     *CHANGE_COMMANDS,
 
     Command("run", "Run", "&Run", lambda w: w.document.run_requested.emit(), ["F5"],

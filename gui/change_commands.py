@@ -54,8 +54,7 @@ def optimised_dialog(window: MainWindow) -> None:
 def show(window: MainWindow) -> None:
     """List what differs and colour by it; when the comparison ends, both end."""
     if _is_compared(window):
-        window.docks["changes"].show()
-        window.docks["changes"].raise_()
+        window.show_pane("changes")
         window.set_colour_mode("change")
     elif window.colour_mode == "change":
         window.set_colour_mode("category")

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
@@ -109,8 +110,6 @@ class Job(QObject):
     ) -> None:
         super().__init__(parent)
         self._turns = turns
-        self._result: object = None
-        self._error: Exception | None = None
         self._function = function
         self._on_success = on_success
         self._on_failure = on_failure
@@ -149,13 +148,10 @@ class Job(QObject):
 
     @Slot(object, object)
     def _end(self, result: object, error: Exception | None) -> None:
-        self._result, self._error = result, error
-        self._turns.ask(self._deliver)
+        self._turns.ask(partial(self._deliver, result, error))
 
-    def _deliver(self) -> None:
+    def _deliver(self, result: object, error: Exception | None) -> None:
         self._has_ended = True
-        result, error = self._result, self._error
-        self._result = None
         try:
             if self.cancelled:
                 return

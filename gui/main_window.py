@@ -38,7 +38,6 @@ from gui.panes.problems import ProblemsPane
 from gui.panes.run import RunPane
 from gui.panes.tensor_viewer import TensorPane
 from gui.panes.timings import TimingsPane
-from gui.quick_open import QuickOpen
 from gui.recent_menu import RecentMenu
 from gui.settings import STATE_VERSION, Settings
 from gui.sketch import hold_back
@@ -151,7 +150,7 @@ class MainWindow(QMainWindow):
         document.differ.changed.connect(self._show_changes)
         document.attachment.changed.connect(self._show_attachment)
         self.search.list_wanted.connect(self.list_matches)
-        self.status.problems.clicked.connect(self._show_problems)
+        self.status.problems.clicked.connect(lambda: self.show_pane("problems"))
         self.toolbar.colours.chosen.connect(self.set_colour_mode)
         self.toolbar.theme.clicked.connect(self.toggle_theme)
         self.canvas.view_changed.connect(self._show_zoom)
@@ -279,20 +278,10 @@ class MainWindow(QMainWindow):
     def reset_layout(self) -> None:
         arrange(self, self.docks)
 
-    def show_outer_graph(self) -> None:
-        graph = self.document.graph
-        if graph is not None and graph.owner is not None:
-            self.document.select(graph.owner)
-
-    def show_main_graph(self) -> None:
-        if self.document.model is not None:
-            self.document.show_graph(self.document.model.graph)
-
-    def show_model_properties(self) -> None:
-        """Say again what the file states, as with nothing selected."""
-        self.document.select(None)
-        self.docks["properties"].show()
-        self.docks["properties"].raise_()
+    def show_pane(self, name: str) -> None:
+        """Bring a pane to the front, by its name in `docks`."""
+        self.docks[name].show()
+        self.docks[name].raise_()
 
     def copy_name(self) -> None:
         if self.document.selection is not None:
@@ -303,8 +292,7 @@ class MainWindow(QMainWindow):
 
     def list_matches(self) -> None:
         """Bring the list of all matches to the front."""
-        self.docks["find"].show()
-        self.docks["find"].raise_()
+        self.show_pane("find")
 
     @Slot(str)
     def _find(self, query: str) -> None:
@@ -336,10 +324,6 @@ class MainWindow(QMainWindow):
         pane = self.docks["tensor"].widget()
         if isinstance(pane, TensorPane):
             pane.save()
-
-    def quick_open(self) -> None:
-        """Ask for a name and go there."""
-        QuickOpen(self.document, self.actions_by_name.values(), self).open_over(self)
 
     # Keeping up
 
@@ -377,11 +361,6 @@ class MainWindow(QMainWindow):
         if errors and self._blamed != path:
             dock.raise_()
         self._blamed = path if errors else ""
-
-    @Slot()
-    def _show_problems(self) -> None:
-        self.docks["problems"].show()
-        self.docks["problems"].raise_()
 
     @Slot()
     def _save_providers(self) -> None:

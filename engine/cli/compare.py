@@ -47,9 +47,9 @@ def execute(args: argparse.Namespace) -> int:
     model = open_named(args, writes=args.save)
     prepared = inputs.prepare(model, args)
     comparison = compare(
-        model, prepared.feeds, providers, args.warmup, args.repeat, LongLoops(), args.per_node,
-        against=against, tolerances=tolerances, overrides=inputs.overrides(args), second_opinion=asked, values=False,
-        mode=args.mode,
+        model, prepared.feeds, providers, warmup=args.warmup, repeat=args.repeat, observer=LongLoops(),
+        per_node=args.per_node, against=against, tolerances=tolerances, overrides=inputs.overrides(args),
+        second_opinion=asked, values=False, mode=args.mode,
     )  # fmt: skip
     if args.save:
         fed = {f"{INPUT_PREFIX}{name}": value for name, value in prepared.feeds.items()}

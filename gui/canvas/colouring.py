@@ -93,7 +93,7 @@ def make_colouring(
 
 
 def _names(values: Mapping[Node, object]) -> dict[Node, str]:
-    return dict(zip(values, map(str, values.values()), strict=True))
+    return {node: str(value) for node, value in values.items()}
 
 
 def _numbers(values: Mapping[Node, object]) -> dict[Node, float]:

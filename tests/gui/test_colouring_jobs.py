@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
@@ -37,7 +38,7 @@ def title(window: MainWindow) -> str:
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> dict[ColourBy, threading.Event]:
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[ColourBy, threading.Event]]:
     """Holds a colouring until its event is set; those without an event go on."""
     held: dict[ColourBy, threading.Event] = {}
 
@@ -48,7 +49,9 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> dict[ColourBy, threading.Event]:
 
     monkeypatch.setattr(gui.canvas.picture, "FEW_COLOURED", NODES - 1)
     monkeypatch.setattr(gui.canvas.picture, "make_colouring", make)
-    return held
+    yield held
+    for event in held.values():  # a test that fails must not leave the window waiting
+        event.set()
 
 
 def test_the_window_goes_on_while_a_job_makes_the_colours(
