@@ -238,7 +238,10 @@ class RunPane(QWidget):
         layout.addWidget(self.setup, 1)
         layout.addLayout(buttons)
         layout.addWidget(self.failure)
-        outcome = QHBoxLayout()
-        outcome.addWidget(self.result, 1)
-        outcome.addWidget(self.export, 0, Qt.AlignmentFlag.AlignRight)  # also where it stands alone, after a failure
-        layout.addLayout(outcome)
+        outcome = QWidget()
+        outcome.setMinimumHeight(self.result.room)
+        row = QHBoxLayout(outcome)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.result, 1)
+        row.addWidget(self.export, 0, Qt.AlignmentFlag.AlignRight)  # also where it stands alone, after a failure
+        layout.addWidget(outcome)

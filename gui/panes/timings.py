@@ -120,6 +120,7 @@ class TimingsPane(QWidget):
             self.tabs.addTab(tab, title)
         top = QHBoxLayout()
         top.setContentsMargins(12, 8, 12, 2)
+        top.addStrut(self.result.room)
         top.addWidget(self.result, 1)
         top.addWidget(self.export, 0, Qt.AlignmentFlag.AlignTop)
         splitter = QSplitter(Qt.Orientation.Horizontal)

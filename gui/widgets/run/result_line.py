@@ -14,7 +14,7 @@ from gui.widgets.tips import set_tip
 
 
 class ResultLine(QWidget):
-    """Hidden while there is no result; its room stays, so that nothing moves when there is one."""
+    """Hidden while there is no result; who shows it keeps `room` free, so that nothing moves when there is one."""
 
     def __init__(self, scale: float = 1.08) -> None:
         super().__init__()
@@ -33,10 +33,12 @@ class ResultLine(QWidget):
         layout.setSpacing(3)
         layout.addLayout(first)
         layout.addWidget(self.details)
-        room = self.sizePolicy()
-        room.setRetainSizeWhenHidden(True)
-        self.setSizePolicy(room)
         on_theme(self._set_theme)
+
+    @property
+    def room(self) -> int:
+        """Height in px of a result whose words have room on two lines."""
+        return self.headline.sizeHint().height() + self.layout().spacing() + self.details.sizeHint().height()
 
     def set_report(self, report: Report | None) -> None:
         """Show a result, or nothing."""
