@@ -169,8 +169,12 @@ def centred_matrices(ctx: KernelContext, b: Any, zero: Any, name: str = "b") -> 
 
 
 def _by_row(values: Any) -> Any:
-    """Scale or zero point of the left operand: a vector holds one value a row."""
-    return values[:, None] if values is not None and values.ndim == 1 and values.size > 1 else values
+    """Scale or zero point of the left operand or the result: one number, or a vector of one value a row."""
+    if values is None:
+        return None
+    if values.size == 1:
+        return values.reshape(())
+    return values[:, None] if values.ndim == 1 else values
 
 
 @kernel("QLinearMatMul", 10, 21)

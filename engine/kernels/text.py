@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def tf_idf_vectorizer(
     pool: list[Any] = list(pool_strings if pool_strings else pool_int64s or [])
     places = _pool_places(pool, ngram_counts, ngram_indexes)
     width = max(ngram_indexes) + 1
-    rows = x.reshape(-1, x.shape[-1]) if x.ndim else x.reshape(1, 1)
+    rows = x.reshape(prod(x.shape[:-1]), x.shape[-1]) if x.ndim else x.reshape(1, 1)
     counts = np.zeros((len(rows), width), np.float32)
     for row, total in zip(rows.tolist(), counts):
         for n in range(min_gram_length, max_gram_length + 1):

@@ -120,6 +120,13 @@ def test_integer_products(a: type, b: type) -> None:
             exactly("QLinearMatMul", left, scale(), zeros[0], right, *columns, *out, opset=21)
 
 
+def test_a_quantised_product_of_two_vectors_is_one_number() -> None:
+    """Whose scales and zero points may be vectors of one."""
+    a, half, nought = np.array([2, 4], np.uint8), np.array([0.5], np.float32), np.zeros(1, np.uint8)
+    y = check("QLinearMatMul", a, half, nought, a, half, nought, half, nought, opset=21)
+    assert (y.shape, y[()]) == ((), 10)
+
+
 @pytest.mark.parametrize(
     ("group", "kernel", "channels"),
     [(1, (3, 3), 4), (4, (3, 3), 4), (2, (1, 1), 4), (1, (1, 1), 700), (1, (3, 3), 100)],

@@ -133,6 +133,7 @@ def test_tf_idf_counts_n_grams() -> None:
     assert check("TfIdfVectorizer", x, mode="TF", **options).tolist() == [2, 1, 2]
     assert check("TfIdfVectorizer", x, mode="TFIDF", **options).tolist() == [2, 2, 6]
     assert check("TfIdfVectorizer", x, mode="IDF", **options).tolist() == [1, 2, 3]
+    assert check("TfIdfVectorizer", np.zeros((2, 0), x.dtype), mode="TF", **options).tolist() == [[0, 0, 0]] * 2
 
 
 @pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
