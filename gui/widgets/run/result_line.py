@@ -12,6 +12,8 @@ from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.tips import set_tip
 
+BETWEEN = 3  # px, of the two lines
+
 
 class ResultLine(QWidget):
     """Hidden while there is no result; who shows it keeps `room` free, so that nothing moves when there is one."""
@@ -30,7 +32,7 @@ class ResultLine(QWidget):
         first.addWidget(self.verdict)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
+        layout.setSpacing(BETWEEN)
         layout.addLayout(first)
         layout.addWidget(self.details)
         on_theme(self._set_theme)
@@ -38,7 +40,7 @@ class ResultLine(QWidget):
     @property
     def room(self) -> int:
         """Height in px of a result whose words have room on two lines."""
-        return self.headline.sizeHint().height() + self.layout().spacing() + self.details.sizeHint().height()
+        return self.headline.sizeHint().height() + BETWEEN + self.details.sizeHint().height()
 
     def set_report(self, report: Report | None) -> None:
         """Show a result, or nothing."""
