@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QDir
+
 import resources
 
 if TYPE_CHECKING:
@@ -66,14 +68,14 @@ QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTe
     { border-color: @accent; }
 QLineEdit[invalid="true"], QSpinBox[invalid="true"], QComboBox[invalid="true"] { border-color: @error; }
 QComboBox::drop-down { border: none; width: 18px; }
-QComboBox::down-arrow { image: url(@icon/down-@name.svg); width: 11px; height: 11px; }
+QComboBox::down-arrow { image: url(icons:down-@name.svg); width: 11px; height: 11px; }
 QSpinBox, QDoubleSpinBox { padding-right: 18px; }
 QSpinBox::up-button, QDoubleSpinBox::up-button { border: none; background: transparent; width: 16px;
     subcontrol-origin: border; subcontrol-position: top right; }
 QSpinBox::down-button, QDoubleSpinBox::down-button { border: none; background: transparent; width: 16px;
     subcontrol-origin: border; subcontrol-position: bottom right; }
-QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { image: url(@icon/up-@name.svg); width: 9px; height: 9px; }
-QSpinBox::down-arrow, QDoubleSpinBox::down-arrow { image: url(@icon/down-@name.svg); width: 9px; height: 9px; }
+QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { image: url(icons:up-@name.svg); width: 9px; height: 9px; }
+QSpinBox::down-arrow, QDoubleSpinBox::down-arrow { image: url(icons:down-@name.svg); width: 9px; height: 9px; }
 QComboBox QAbstractItemView { background: @window; border: 1px solid @line; selection-background-color: @selection;
     selection-color: @text; }
 QCheckBox, QRadioButton, QLabel { color: @text; }
@@ -82,7 +84,7 @@ QCheckBox::indicator, QAbstractItemView::indicator { width: 13px; height: 13px; 
     border: 1px solid @neutral; border-radius: 3px; }
 QCheckBox::indicator:hover, QCheckBox::indicator:focus, QAbstractItemView::indicator:hover { border-color: @accent; }
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked { background: @accent; border-color: @accent;
-    image: url(@icon/check-@name.svg); }
+    image: url(icons:check-@name.svg); }
 QCheckBox::indicator:disabled, QAbstractItemView::indicator:disabled { border-color: @line; }
 QLabel[role="muted"] { color: @muted; }
 QLabel[role="heading"] { color: @muted; font-weight: 600; }
@@ -140,7 +142,8 @@ QFrame#dropTarget[active="true"] { border-color: @accent; background: @selection
 
 def stylesheet(theme: Theme) -> str:
     """The style sheet with the theme's colours filled in."""
-    text = _TEMPLATE.replace("@icon", resources.path("icons").as_posix()).replace("@tab", str(TAB_PADDING))
+    QDir.setSearchPaths("icons", [str(resources.path("icons"))])  # Qt reads no sheet with a space in a path
+    text = _TEMPLATE.replace("@tab", str(TAB_PADDING))
     for role in sorted(type(theme).__slots__, key=len, reverse=True):
         text = text.replace("@" + role, str(getattr(theme, role)))
     return text

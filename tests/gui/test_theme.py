@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import getCppPointer
 
+import resources
 from gui.main_window import MainWindow
-from gui.theme import theme_manager
+from gui.stylesheet import stylesheet
+from gui.theme import DARK, LIGHT, theme_manager
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +58,22 @@ def test_the_window_wears_the_colours_of_the_theme(qtbot: QtBot, window: MainWin
         image = window.grab().toImage()
         assert image.pixelColor(window.menuBar().geometry().center()) == QColor(theme.window)
         assert image.pixelColor(window.empty.mapTo(window, QPoint(5, 5))) == QColor(theme.canvas)
+
+
+def test_icons_are_found_in_a_folder_of_any_name(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = tmp_path / "a b (ü) 'c' \"d\" @text"
+    shutil.copytree(resources.path("icons"), odd / "icons")
+    box = QCheckBox("checked", checked=True)
+    qtbot.addWidget(box)
+    box.setStyleSheet(stylesheet(LIGHT))
+    image = box.grab().toImage()
+    monkeypatch.setattr(resources, "path", odd.joinpath)
+    box.setStyleSheet(stylesheet(DARK))
+    assert box.grab().toImage() != image
+    box.setStyleSheet(stylesheet(LIGHT))
+    assert box.grab().toImage() == image
 
 
 def test_nothing_is_painted_between_the_two_turns_that_it_takes(qtbot: QtBot, window: MainWindow) -> None:
