@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
-from gui.document import Document, Item
+from gui.document import Document
 from gui.jobs import LatestJob, Task
 from gui.models.table import FEW, Column, TableModel
 from gui.placement_menu import add_placement
@@ -65,7 +65,7 @@ class TablePane(QWidget):
         self.view.menu_opening.connect(self._extend_menu)
         self.view.columns.set_choices(document.settings.columns_of(name))
         self.view.columns.changed.connect(self._remember_columns)
-        document.selection_changed.connect(self.show_selection)
+        document.selection_changed.connect(self._selection_changed)
 
     # For subclasses
 
@@ -169,11 +169,15 @@ class TablePane(QWidget):
     def _show_again(self) -> None:
         """Other rows are shown, or in another order."""
         if self.document.selection is not None:
-            self.show_selection(self.document.selection)
+            self._show_selection()
 
-    @Slot(object)
-    def show_selection(self, item: Item) -> None:
-        """Show the row of `item`. A row that stands for it already stays, as the user may have picked it."""
+    @Slot()
+    def _selection_changed(self) -> None:
+        self.document.turns.ask(self._show_selection)
+
+    def _show_selection(self) -> None:
+        """Show the row of what is selected. One that stands for it already stays, as the user may have picked it."""
+        item = self.document.selection
         if item is None:
             self.view.show_row(None)
             return

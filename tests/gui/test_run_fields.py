@@ -243,7 +243,7 @@ def test_a_model_with_thousands_of_inputs_shows_some_and_keeps_the_rest(
 
 
 def test_many_fields_come_a_few_at_a_time_and_lose_nothing(qtbot: QtBot) -> None:
-    """The plan holds before the last field is there, and after; another model's fields take the place of all."""
+    """Those in sight, the others when they are scrolled to; the plan holds before the last is there, and after."""
     form = InputsForm()
     qtbot.addWidget(form)
     tensors = [Tensor(f"x{i}", Graph("g")) for i in range(60)]
@@ -251,9 +251,20 @@ def test_many_fields_come_a_few_at_a_time_and_lose_nothing(qtbot: QtBot) -> None
     form.set_inputs(tensors, specs | {"x50": "nonsense:"})
     assert len(form.findChildren(SpecField)) < 20
     assert form.specs() == specs | {"x50": "nonsense:"}
-    qtbot.waitUntil(lambda: form.invalid() == "x50")
-    assert len(form.findChildren(SpecField)) == 60
+    assert form.invalid() == "x50"
+    form.resize(300, 200)
+    form.show()
+    qtbot.waitUntil(lambda: not form._later.isActive())
+    assert len(form.findChildren(SpecField)) < 30
+    bar = form.verticalScrollBar()
+    long = bar.maximum()
+    form.focus("x50")
+    assert form.error("x50") != ""
+    assert 51 <= len(form._fields) < 60
+    bar.setValue(bar.maximum())
+    qtbot.waitUntil(lambda: len(form.findChildren(SpecField)) == 60)
     assert form.specs() == specs | {"x50": "nonsense:"}
+    assert bar.maximum() == pytest.approx(long, rel=0.1)  # the bar has told from the first how far it goes
     form.set_inputs(tensors, specs)
     form.set_inputs(tensors[:3], {})
     assert list(form._fields) == ["x0", "x1", "x2"]

@@ -34,6 +34,7 @@ class Panes:
         self.tensor: TensorPane = window.docks["tensor"].widget()
 
     def shown(self, pane: TablePane) -> str | None:
+        self.window.document.turns.finish()
         row = pane.view.current_row()
         return getattr(row, "name", None)
 
