@@ -344,7 +344,7 @@ class MainWindow(QMainWindow):
         self.toolbar.zoom.setText(f"{self.canvas.scale * 100:.0f} %")
 
     def _fill_timings(self) -> None:
-        """Show the times of a run, and bring them to the front when they are there: each takes a while."""
+        """Show the times of a run, and bring them to the front when they are there: each takes a turn of its own."""
         dock = self.docks["timings"]
         pane = dock.widget()
         assert isinstance(pane, TimingsPane)

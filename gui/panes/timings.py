@@ -108,11 +108,13 @@ class TimingsPane(QWidget):
         self.nodes.picked.connect(document.select)
         self.operators.picked.connect(self._pick_operator)
         self._run = WhenSeen(self, self._show_run, document.turns)
-        document.run_changed.connect(self._run.ask)
         self._order = WhenSeen(self, self._show_graph, document.turns)
+        document.run_changed.connect(self._run.ask)
+        document.run_changed.connect(self._order.ask)
         document.graph_changed.connect(self._order.ask)
         document.selection_changed.connect(self._show_selection)
         self._show_run()
+        self._show_graph()
 
     def _page(self) -> QWidget:
         tabs = ((self.nodes, "Nodes"), (self.operators, "Operators"), (self.series, "Runs"), (self.copies, "Copies"))
@@ -138,8 +140,9 @@ class TimingsPane(QWidget):
 
     @Slot()
     def bring_up_to_date(self) -> None:
-        """Show the last run now, so that what follows is only to come to the front."""
-        self._run.now()
+        """Show the last run in the turns to come, so that what follows them is only to come to the front."""
+        for shown in (self._run, self._order):
+            self.document.turns.ask(shown.now)
 
     @Slot()
     def _show_run(self) -> None:
@@ -155,10 +158,10 @@ class TimingsPane(QWidget):
         self.tabs.setTabVisible(self.tabs.indexOf(self.copies), bool(self._times and self._times.copies))
         self.tabs.setMinimumWidth(self.tabs.tabBar().sizeHint().width())  # no title is cut
         self.table.set_rows(self._times.nodes if self._times else [])
-        self._show_graph()
 
     @Slot()
     def _show_graph(self) -> None:
+        self._run.now()  # of which it shows a part
         graph = self.document.graph
         rows = self._times.in_order.get(graph, []) if self._times and graph is not None else []
         self.nodes.set_rows(rows)
