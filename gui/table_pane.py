@@ -173,7 +173,8 @@ class TablePane(QWidget):
 
     @Slot()
     def _selection_changed(self) -> None:
-        self.document.turns.ask(self._show_selection)
+        if self.document.selection is not None or self.view.current_row() is not None:
+            self.document.turns.ask(self._show_selection)
 
     def _show_selection(self) -> None:
         """Show the row of what is selected. One that stands for it already stays, as the user may have picked it."""
