@@ -103,6 +103,7 @@ def test_clicking_a_row_goes_there_and_a_note_is_kept(
     document.select(node)
     press_bookmark(qtbot, window)
     document.select(None)
+    document.turns.finish()
     assert not pane.note.isEnabled()
     where = pane.view.visualRect(pane.model.index(0, 0)).center()
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=where)

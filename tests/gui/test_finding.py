@@ -41,6 +41,7 @@ def test_all_matches_are_listed_and_lead_there(qtbot: QtBot, window: MainWindow,
     assert window.search.count.text() == "4 of 9"
     window.search.next()
     assert window.document.selection is pane.model.shown[4].item
+    window.document.turns.finish()
     assert pane.view.current_row() is pane.model.shown[4]
 
 

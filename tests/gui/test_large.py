@@ -46,6 +46,7 @@ def test_it_opens_in_modules_and_its_tables_fill(
     qtbot.waitUntil(lambda: len(pane.model.rows) == NODES)
     node = window.document.model.graph.nodes[1234]  # type: ignore[union-attr]
     window.document.select(node)
+    window.document.turns.finish()
     assert pane.view.current_row().node is node
     assert window.canvas.canvas.selected is node
     group = window.canvas.modules.grouping.tree.group_of[node]  # type: ignore[union-attr]
