@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
@@ -78,6 +78,7 @@ class MainWindow(QMainWindow):
         self.colour_mode = "category"
         self.netron = Netron(self)
         self._was_busy = False
+        self._are_panes_restored = False
         self._blamed = ""  # the file whose errors have been brought to the front
         self._build()
         self._connect()
@@ -374,16 +375,26 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         self.resize(self._first_size())
-        geometry, state = self.settings.geometry, self.settings.state
+        geometry = self.settings.geometry
         if not geometry.isEmpty():
             self.restoreGeometry(geometry)
         arrange(self, self.docks)
+        self.empty.set_recent(self.settings.recent)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._are_panes_restored:
+            self._are_panes_restored = True
+            self._restore_panes()
+
+    def _restore_panes(self) -> None:
+        """Put the panes where they stood; in a window not shown yet, Qt would leave their first tabs over the menus."""
+        state = self.settings.state
         if not state.isEmpty():
             self.restoreState(state, STATE_VERSION)
             set_corners(self)
             hide_waiting(self.docks)
             refresh_titles(self.docks)
-        self.empty.set_recent(self.settings.recent)
 
     def _first_size(self) -> QSize:
         """What the window would like, as far as the screen has it; the offscreen platform's is a stand-in."""

@@ -31,7 +31,7 @@ class InitializersPane(TablePane):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, COLUMNS, "Initializers")
-        self.view.set_widths(17, 13, 13, 13, 9, 6, 6)
+        self.view.set_widths(17, 13, 11, 13, 9, 6, 6)
         document.graph_changed.connect(self.list_soon)
         self.list_rows()
 

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QMouseEvent
-from PySide6.QtWidgets import QFileDialog, QFrame
+from PySide6.QtWidgets import QFileDialog, QFrame, QTabBar
 from pytestqt.qtbot import QtBot
 
 from engine.errors import ModelFormatError
@@ -122,6 +122,24 @@ def test_layout_is_remembered_and_reset(window: MainWindow, new_window: NewWindo
     assert not other.docks["problems"].toggleViewAction().isChecked()
     other.reset_layout()
     assert other.docks["problems"].toggleViewAction().isChecked()
+
+
+def test_a_remembered_layout_shows_each_title_once(
+    qtbot: QtBot, window: MainWindow, new_window: NewWindow
+) -> None:
+    window.close()
+    other = new_window()
+    other.docks["initializers"].raise_()
+    qtbot.waitUntil(other.docks["initializers"].widget().isVisible)
+    QCoreApplication.processEvents()
+
+    def titles() -> list[str]:
+        bars = other.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        return [bar.tabText(place) for bar in bars if bar.isVisible() and other.rect().intersects(bar.geometry())
+                for place in range(bar.count())]  # fmt: skip
+
+    shown = [dock.windowTitle() for dock in other.docks.values() if dock.toggleViewAction().isChecked()]
+    assert sorted(titles()) == sorted(shown)
 
 
 def test_state_of_another_version_is_ignored(
