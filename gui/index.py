@@ -50,6 +50,8 @@ class ModelIndex:
             prefix = graph.prefix
             for name, tensor in graph.tensors.items():
                 index.tensors[prefix + name] = tensor
+        for graph in model.graph.walk_stored():
+            for tensor in graph.tensors.values():
                 index._count(tensor)
         names = "\n".join(f"{node.op_type} {name}" for name, node in index.nodes.items())
         index.fingerprint = hashlib.sha1(names.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()

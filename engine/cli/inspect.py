@@ -137,8 +137,11 @@ def all_tensors(graph: Graph) -> Iterator[Tensor]:
 
 
 def parameters(graph: Graph) -> list[TensorData | SparseData]:
-    """Constants that are weights, subgraphs included: floats and integers of at most 8 bits; wider ones index."""
-    stored = (t.data for t in all_tensors(graph) if t.data is not None)
+    """Constants that are weights, subgraphs included: floats and integers of at most 8 bits; wider ones index.
+
+    Those of a function count once, however often it is called.
+    """
+    stored = (t.data for scope in graph.walk_stored() for t in scope.tensors.values() if t.data is not None)
     return [d for d in stored if d.dtype.kind == "float" or (d.dtype.kind in ("int", "uint") and d.dtype.bits <= 8)]
 
 

@@ -239,6 +239,22 @@ class Graph:
             for sub in node.subgraphs.values():
                 yield from sub.walk()
 
+    def walk_stored(self, called: set[tuple[str, str, str]] | None = None) -> Iterator[Graph]:
+        """As `walk`, but of each function's body the copy of one call alone: so often does the file hold it.
+
+        `called` are the functions that have been met before.
+        """
+        called = set() if called is None else called
+        yield self
+        for node in self.nodes:
+            function = (node.domain, node.op_type, node.overload)
+            if "function" in node.subgraphs:
+                if function in called:
+                    continue
+                called.add(function)
+            for sub in node.subgraphs.values():
+                yield from sub.walk_stored(called)
+
     def __repr__(self) -> str:
         return f"Graph({self.prefix + self.name!r}, {len(self.nodes)} nodes)"
 

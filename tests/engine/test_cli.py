@@ -51,6 +51,20 @@ def test_inspect_json_has_the_keys_others_rely_on(affine: Path, capsys: pytest.C
     assert report["parameters"] == 4
 
 
+def test_the_weights_of_a_function_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are stored once, however often it is called."""
+    weights = helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(np.ones(10, np.float32)))
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+    function = helper.make_function("local", "F", ["a"], ["b"], [weights, helper.make_node("Add", ["a", "k"], ["b"])],
+                                    opsets)  # fmt: skip
+    calls = [helper.make_node("F", [a], [b], domain="local") for a, b in ("xt", "ty")]
+    graph = helper.make_graph(calls, "g", [info("x", [10])], [info("y", [10])])
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, functions=[function], ir_version=8, opset_imports=opsets), path)
+    report = run_json(capsys, "inspect", path)
+    assert (report["parameters"], report["parameter_bytes"]) == (10, 40)
+
+
 def test_inspect_names_tensors_of_subgraphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def branch(op: str) -> onnx.GraphProto:
         return helper.make_graph([helper.make_node(op, ["x"], ["r"], "in")], op, [], [info("r", ["N"])])
