@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engine.agreement import Tolerances
 from engine.compare.against import compare_expected, expected_tensors
-from engine.compare.comparison import BOTH_ON_CPU, SAME_PATH, Comparison
+from engine.compare.comparison import SAME_PATH, Comparison
 from engine.compare.nodes import TensorAgreement, compare_nodes, compare_outputs, run_order
 from engine.compare.nonfinite import NonFinite, counts_text, find_nonfinite, nonfinite_outputs
 from engine.compare.opinion import SecondOpinion, ask
@@ -23,8 +23,8 @@ from engine.providers import ExecutionProvider, default_providers, provider_name
 from engine.session import Mode, Observer
 
 __all__ = [
-    "BOTH_ON_CPU", "SAME_PATH", "Comparison", "NonFinite", "SecondOpinion", "Side", "TensorAgreement", "compare",
-    "counts_text", "expected_tensors", "find_nonfinite", "run_order",
+    "SAME_PATH", "Comparison", "NonFinite", "SecondOpinion", "Side", "TensorAgreement", "compare", "counts_text",
+    "expected_tensors", "find_nonfinite", "run_order",
 ]  # fmt: skip
 
 

@@ -11,7 +11,6 @@ from engine.compare.nonfinite import NonFinite
 from engine.compare.opinion import SecondOpinion
 from engine.compare.side import Side
 
-BOTH_ON_CPU = "both on CPU"
 SAME_PATH = "every node is on CPU in both: the difference in time is noise"
 
 

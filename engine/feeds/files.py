@@ -165,7 +165,7 @@ def _read_folder(folder: Path) -> dict[str, np.ndarray]:
 
 def _refuse_endless(path: Path) -> None:
     """A pipe would be waited for, and a device never ends."""
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"{path} is not a regular file")
 
 

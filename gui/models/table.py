@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -222,10 +222,9 @@ class TableModel(QAbstractTableModel):
         return None
 
 
-def table_text(write: Callable[[Sequence[str], Iterable[Iterable[str]]], str], rows: Iterable[Any],
-               columns: Sequence[Column]) -> str:  # fmt: skip
-    """Rows in the form that `write` gives them (`gui.spreadsheet`)."""
-    return write([column.title for column in columns], ([column.text(row) for column in columns] for row in rows))
+def cell_texts(rows: Iterable[Any], columns: Sequence[Column]) -> tuple[list[str], Iterator[list[str]]]:
+    """The titles of columns, and the cells of each row: what the functions of `gui.spreadsheet` take."""
+    return [column.title for column in columns], ([column.text(row) for column in columns] for row in rows)
 
 
 def _places(rows: Sequence[Any]) -> dict[int, int]:

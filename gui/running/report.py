@@ -3,10 +3,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.compare import BOTH_ON_CPU, Comparison
+from engine.compare import Comparison
 from engine.providers.placement import refusal_lines
 from engine.words import bytes_text, counted
 from gui.text import ms_text
+
+BOTH_ON_CPU = "both on CPU"  # in the place of a speed-up, which would be noise
 
 
 @dataclass(frozen=True, slots=True)

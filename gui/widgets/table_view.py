@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from engine.writing import replacing
 from gui.errors import explain_unwritten
-from gui.models.table import ITEM_ROLE, TableModel, table_text
+from gui.models.table import ITEM_ROLE, TableModel, cell_texts
 from gui.spreadsheet import csv_text, tsv_text
 from gui.theme import Theme, on_theme
 from gui.widgets.cells import PAD, SQUARE_ROOM, CellPainter
@@ -218,7 +218,7 @@ class TableView(QTableView):
         columns = [column for place, column in enumerate(self._table.columns) if not self.isColumnHidden(place)]
         if rows:
             copied = QGuiApplication.clipboard().setText
-            self._table.compute(len(rows), lambda: table_text(tsv_text, rows, columns), copied)
+            self._table.compute(len(rows), lambda: tsv_text(*cell_texts(rows, columns)), copied)
 
     @Slot()
     def save_csv(self) -> None:
@@ -231,7 +231,7 @@ class TableView(QTableView):
 
         def write() -> None:
             with replacing(path) as file:
-                file.write(table_text(csv_text, rows, columns).encode(errors="backslashreplace"))
+                file.write(csv_text(*cell_texts(rows, columns)).encode(errors="backslashreplace"))
 
         def failed(error: Exception) -> None:
             self.failed.emit("Could not save the table", explain_unwritten(error, path))

@@ -13,7 +13,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from engine.compare import BOTH_ON_CPU, SAME_PATH
+from engine.compare import SAME_PATH
 from engine.graph.types import TensorType
 from gui.jobs import Progress
 from gui.main_window import MainWindow
@@ -21,6 +21,7 @@ from gui.panes.order import OrderPane
 from gui.panes.run import RunPane
 from gui.panes.shapes import ShapesPane
 from gui.panes.timings import TimingsPane
+from gui.running.report import BOTH_ON_CPU
 from gui.text import ms_text
 from gui.widgets.run.spec_field import SpecField
 from tests.gui.conftest import Opener
