@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.dtypes import from_code
+from engine.dtypes import FLOAT32, from_code
 from engine.errors import UnsupportedError
 from engine.kernels.axes import normalise_axes
 from engine.kernels.elementwise import ROWS, in_rows
@@ -200,9 +200,7 @@ def layer_normalization(
 
     Those two have the type `stash_type`, but what they are computed in is no narrower than x.
     """
-    stash = from_code(stash_type)
-    if stash is None:
-        raise UnsupportedError(f"stash_type {stash_type} is no element type")
+    stash = from_code(stash_type) or FLOAT32
     y, *moments = _layer_normalization(ctx.xp, x, scale, bias, axis, epsilon)
     return y, *(moment.astype(stash.numpy, copy=False) for moment in moments)
 

@@ -108,6 +108,7 @@ def test_layer_normalization_gives_its_statistics_in_the_stash_type() -> None:
     np.testing.assert_allclose(y, (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5), rtol=1e-12)
     _, mean, _ = run("LayerNormalization", x, ones, outputs=3, opset=17, stash_type=onnx.TensorProto.BFLOAT16)
     assert mean.dtype == ml_dtypes.bfloat16
+    assert run("LayerNormalization", x, ones, outputs=3, opset=17, stash_type=0)[1].dtype == np.float32  # no type
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 6])
