@@ -26,7 +26,7 @@ from gui import actions, attachment_commands, change_commands
 from gui.attachment_commands import NumbersMenu
 from gui.canvas_bookmarks import CanvasBookmarks
 from gui.canvas_view import CanvasView
-from gui.docks import add_docks, arrange, hide_waiting, refresh_titles, set_corners
+from gui.docks import add_docks, arrange, set_corners
 from gui.document import Document
 from gui.file_drop import MODEL_NAMES, FileDrop, told_apart
 from gui.file_watch import FileWatch
@@ -39,7 +39,7 @@ from gui.panes.run import RunPane
 from gui.panes.tensor_viewer import TensorPane
 from gui.panes.timings import TimingsPane
 from gui.recent_menu import RecentMenu
-from gui.settings import STATE_VERSION, Settings
+from gui.settings import Settings
 from gui.sketch import hold_back
 from gui.status_bar import StatusBar
 from gui.theme import Theme, on_theme, theme_manager
@@ -47,6 +47,7 @@ from gui.toolbar import ToolBar
 from gui.widgets.bars import MessageBar
 from gui.widgets.empty_state import EmptyState
 from gui.widgets.search_box import SearchBox
+from gui.window_layout import WindowLayout
 
 FILTER = f"ONNX models ({' '.join(f'*{end}' for end in MODEL_NAMES)});;All files (*)"
 
@@ -78,11 +79,11 @@ class MainWindow(QMainWindow):
         self.colour_mode = "category"
         self.netron = Netron(self)
         self._was_busy = False
-        self._are_panes_restored = False
         self._blamed = ""  # the file whose errors have been brought to the front
         self._build()
         self._connect()
-        self._restore()
+        self._layout.restore()
+        self.empty.set_recent(self.settings.recent)
         self.refresh_commands()
 
     # Building
@@ -116,6 +117,7 @@ class MainWindow(QMainWindow):
         self.search = self.toolbar.search
         self.addToolBar(self.toolbar)
         self.docks = add_docks(self, self.document)
+        self._layout = WindowLayout(self, self.docks, self.settings)
         self.pane_focus = PaneFocus(self, self.docks, self.canvas.canvas)
         self.status = StatusBar(self.document)
         self.setStatusBar(self.status)
@@ -373,39 +375,13 @@ class MainWindow(QMainWindow):
 
     # Coming and going
 
-    def _restore(self) -> None:
-        self.resize(self._first_size())
-        geometry = self.settings.geometry
-        if not geometry.isEmpty():
-            self.restoreGeometry(geometry)
-        arrange(self, self.docks)
-        self.empty.set_recent(self.settings.recent)
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if not self._are_panes_restored:
-            self._are_panes_restored = True
-            self._restore_panes()
-
-    def _restore_panes(self) -> None:
-        """Put the panes where they stood; in a window not shown yet, Qt would leave their first tabs over the menus."""
-        state = self.settings.state
-        if not state.isEmpty():
-            self.restoreState(state, STATE_VERSION)
-            set_corners(self)
-            hide_waiting(self.docks)
-            refresh_titles(self.docks)
-
-    def _first_size(self) -> QSize:
-        """What the window would like, as far as the screen has it; the offscreen platform's is a stand-in."""
-        if QGuiApplication.platformName() == "offscreen":
-            return self.sizeHint()
-        return self.sizeHint().boundedTo(self.screen().availableSize() - QSize(8, 40))  # the frame is around it
+        self._layout.restore_panes()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how the window stood and be gone: what is under way is stopped, and `Windows` waits for its end."""
-        self.settings.geometry = self.saveGeometry()
-        self.settings.state = self.saveState(STATE_VERSION)
+        self._layout.save()
         self.netron.stop()
         self.document.close()
         event.accept()

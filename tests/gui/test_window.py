@@ -124,6 +124,17 @@ def test_layout_is_remembered_and_reset(window: MainWindow, new_window: NewWindo
     assert other.docks["problems"].toggleViewAction().isChecked()
 
 
+def test_a_window_that_was_never_shown_leaves_the_layout_as_it_was_remembered(
+    qtbot: QtBot, window: MainWindow, settings: Settings, new_window: NewWindow
+) -> None:
+    window.docks["problems"].hide()
+    window.close()
+    unseen = MainWindow(settings)
+    qtbot.addWidget(unseen)
+    unseen.close()
+    assert not new_window().docks["problems"].toggleViewAction().isChecked()
+
+
 def test_a_remembered_layout_shows_each_title_once(
     qtbot: QtBot, window: MainWindow, new_window: NewWindow
 ) -> None:
