@@ -12,7 +12,7 @@ from gui.document import Document
 from gui.models.initializers import COLUMNS, DECLARED, NAME, FusionRow, fusion_rows
 from gui.table_pane import TablePane
 
-NAME_WIDTHS = (12, 17)  # average characters; wider, and the sizes were not in sight at first
+NAME_WIDTHS = (12, 19)  # average characters; wider, and the sizes were not in sight at first
 LOOKED_AT = 50  # the longest names, for how wide they are: to measure tens of thousands takes too long
 
 
