@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -9,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from engine.graph.ir import Node, Tensor
 from gui.jobs import LatestJob, Task
 from gui.search import Query, find, parse
+from gui.search_fields import QueryError
 
 if TYPE_CHECKING:
     from gui.document import Document
@@ -57,11 +59,14 @@ class Finder(QObject):
             self._arrived(query, [], {})
             return
 
-        def work(task: Task) -> tuple[list[Node | Tensor], dict[Node | Tensor, int]]:
-            items = find(query, model, graph, task.check)
-            return items, {item: place for place, item in enumerate(items)}
+        def work(task: Task) -> tuple[Query, list[Node | Tensor], dict[Node | Tensor, int]]:
+            try:
+                items = find(query, model, graph, task.check)
+            except QueryError as error:
+                return replace(query, error=str(error)), [], {}
+            return query, items, {item: place for place, item in enumerate(items)}
 
-        self._job.replace(self._document.jobs.start(work, lambda found: self._arrived(query, *found)))
+        self._job.replace(self._document.jobs.start(work, lambda found: self._arrived(*found)))
 
     @Slot()
     def refresh(self) -> None:

@@ -89,6 +89,10 @@ def find(
     """Nodes in run order, then tensors, that match; those of the graph `first` before those of the others.
 
     `check` is called now and then and may raise.
+
+    Raises
+    ------
+    QueryError: a regular expression takes too long.
     """
     if isinstance(query, str):
         query = parse(query)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import TypeAlias
 
+import regex
+
 from engine.dtypes import BY_CODE, DType
 from engine.errors import DataError
 from engine.graph.data import TensorData
@@ -24,6 +26,7 @@ Test: TypeAlias = Callable[["Node | Tensor"], "bool | None"]
 Matcher: TypeAlias = Callable[[str], bool]
 
 LONGEST = 4096  # characters of a text that are looked at: a model's names may be of any length
+MATCH_LIMIT = 1.0  # seconds that a regular expression has for one text
 SMALL = 64  # bytes of a tensor attribute whose value is looked at
 DTYPE_ATTRIBUTES = ("to", "dtype", "output_dtype", "saturate_dtype")
 
@@ -60,11 +63,19 @@ class Term:
 
 
 def _regex(pattern: str) -> Matcher:
+    """By `regex`, which, unlike `re`, can be stopped and lets other threads work: ``(a|aa)+$`` can take for ever."""
     try:
-        search = re.compile(pattern, re.IGNORECASE).search
-    except (re.error, RecursionError, OverflowError) as error:
+        search = regex.compile(pattern, regex.IGNORECASE).search
+    except (regex.error, RecursionError, OverflowError) as error:
         raise QueryError(f"not a regular expression: {error}") from error
-    return lambda text: search(text[:LONGEST]) is not None
+
+    def matches(text: str) -> bool:
+        try:
+            return search(text[:LONGEST], timeout=MATCH_LIMIT, concurrent=True) is not None
+        except TimeoutError:
+            raise QueryError(f"takes too long to match {text[:40]!r}; {pattern[:40]!r} must be simpler") from None
+
+    return matches
 
 
 # Texts

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
+import pytest
 from onnx import TensorProto, helper
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+import gui.search_fields
 import resources
 from engine.graph.ir import Node
 from gui.canvas_view import FEW_FOUND
@@ -55,6 +57,19 @@ def test_a_mistake_is_said_and_marked(qtbot: QtBot, window: MainWindow, open_mod
     assert "wants a number" in pane.summary.text()
     search(qtbot, window, "op:Conv")
     assert not window.search.edit.property("invalid")
+
+
+def test_an_endless_pattern_is_told_like_a_mistake(
+    qtbot: QtBot, window: MainWindow, open_model: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_model(SAMPLE)
+    monkeypatch.setattr(gui.search_fields, "MATCH_LIMIT", 0.01)
+    monkeypatch.setattr(window.document.model.graph.order[-1], "name", "a" * 60 + "!")
+    search(qtbot, window, "/(a|aa)+$/")
+    assert window.search.count.text() == "?"
+    assert "takes too long" in window.search.edit.accessibleDescription()
+    search(qtbot, window, "op:Conv")
+    assert window.search.count.text() == "9 found"
 
 
 def test_enter_right_after_typing_goes_to_the_first(qtbot: QtBot, window: MainWindow, open_model: Opener) -> None:

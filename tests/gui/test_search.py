@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import gui.search_fields
 import resources
 from engine.graph.ir import Model, Node, Tensor
 from engine.opening import open_model
 from gui.running.state import RunState
 from gui.search import find, parse
+from gui.search_fields import QueryError
 
 
 @pytest.fixture(scope="module")
@@ -163,3 +165,10 @@ def test_everything_about_a_nested_model() -> None:
     assert inner
     assert all(item.graph.parent is not None for item in inner)
     assert all(node.subgraphs for node in find("is:branching", model))
+
+
+def test_a_regular_expression_that_would_take_for_ever_is_told(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gui.search_fields, "MATCH_LIMIT", 0.01)
+    monkeypatch.setattr(model.graph.order[0], "name", "a" * 60 + "!")
+    with pytest.raises(QueryError, match="takes too long to match 'aaaa"):
+        find("/(a|aa)+$/", model)
