@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -131,7 +133,7 @@ def test_a_reader_that_has_left_is_no_fault(arguments: str) -> None:
     """The pipe has no reader from the start: it is made, and its reading end closed, before the program runs."""
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "engine", *(part.strip("'") for part in arguments.split())]
+    command = [sys.executable, "-m", "engine", *shlex.split(arguments)]
     done = subprocess.run(command, cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
     assert done.returncode == 141
@@ -220,7 +222,8 @@ def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
     path = save(tmp_path / "long.onnx", [helper.make_node("Loop", ["n", "", "x"], ["y"], body=body)],
                 [info("n", [], TensorProto.INT64), info("x", [1])], [info("y", [1])])  # fmt: skip
     command = [sys.executable, "-X", "importtime", "-m", "engine", "run", str(path), "--input", "n=30000000"]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+    heeded = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # in the background of a script it is ignored
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, preexec_fn=heeded) as process:
         assert process.stderr is not None
         try:
             for line in process.stderr:
