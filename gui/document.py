@@ -135,8 +135,10 @@ class Document(QObject):
 
     @property
     def why_no_model(self) -> str:
-        """What to say where a model would be shown and none is there."""
-        return f"Opening {self.opening_name}…" if self.opening_name else "No model open"
+        """What to say where a model would be shown and none is there; nothing where one is, and is about to be shown."""
+        if self.opening_name:
+            return f"Opening {self.opening_name}…"
+        return "No model open" if self.model is None else ""
 
     def _sketch(self, task: Task, file: ModelFile) -> None:
         """Make the sketch and hand it to the GUI thread; in the thread that opens the file."""

@@ -77,3 +77,13 @@ def test_a_list_of_places_that_is_open_when_a_model_arrives_shows_its_places(
     qtbot.waitUntil(lambda: bool(box.model.shown) and box.model.shown[0].target in nodes)
     qtbot.keyClick(box.edit, Qt.Key.Key_Return)
     assert window.document.selection in nodes
+
+
+def test_a_model_that_is_there_is_not_denied(window: MainWindow, open_model: Opener) -> None:
+    """Properties are filled in a turn of their own, after the window has been painted with the model."""
+    told: list[str] = []
+    properties = window.docks["properties"].widget().list
+    assert properties.nothing() == "No model open"
+    window.document.model_changed.connect(lambda: told.append(properties.nothing()))
+    open_model(SAMPLE)
+    assert told == [""]
