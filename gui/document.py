@@ -135,7 +135,7 @@ class Document(QObject):
 
     @property
     def why_no_model(self) -> str:
-        """What to say where a model would be shown and none is there; nothing where one is, and is about to be shown."""
+        """What to say where a model would be shown and none is there; nothing where one is there."""
         if self.opening_name:
             return f"Opening {self.opening_name}…"
         return "No model open" if self.model is None else ""

@@ -84,6 +84,6 @@ def test_a_model_that_is_there_is_not_denied(window: MainWindow, open_model: Ope
     told: list[str] = []
     properties = window.docks["properties"].widget().list
     assert properties.nothing() == "No model open"
-    window.document.model_changed.connect(lambda: told.append(properties.nothing()))
+    window.document.opening_changed.connect(lambda: told.append(properties.nothing()))
     open_model(SAMPLE)
-    assert told == [""]
+    assert told == ["Opening sample_cnn.onnx…", ""]
