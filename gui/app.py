@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QApplication
 import resources
 from gui.errors import ErrorReporter
 from gui.interrupt import Interrupt
-from gui.main_window import MainWindow
-from gui.scaling import drop_impossible_scales
+from gui.look.scaling import drop_impossible_scales
+from gui.look.theme import ThemeManager
 from gui.settings import Settings
-from gui.theme import ThemeManager
-from gui.windows import Windows
+from gui.window.main_window import MainWindow
+from gui.window.windows import Windows
 
 # Threads that compute hold the interpreter for 5 ms at a time by default, which makes a moving picture stutter.
 SWITCH_INTERVAL = 0.0005

@@ -19,20 +19,20 @@ from engine.graph.reader import ModelFile
 from engine.opening import open_model
 from engine.shapes.bind import Binder
 from gui.attachment.owner import Attachment
+from gui.background.collector import uncollected
+from gui.background.jobs import Function, Job, JobRunner, Progress, Task
+from gui.background.turns import Turns
 from gui.bookmarks import Bookmarks
-from gui.collector import uncollected
-from gui.costing import Costing
-from gui.differ import Differ
+from gui.comparing.differ import Differ
 from gui.errors import explain
-from gui.finder import Finder
-from gui.forecast import Forecast
+from gui.facts.index import ModelIndex
+from gui.finding.finder import Finder
 from gui.history import History, Place
-from gui.index import ModelIndex
-from gui.jobs import Function, Job, JobRunner, Progress, Task
+from gui.running.costing import Costing
+from gui.running.forecast import Forecast
 from gui.running.state import RunState
 from gui.settings import Settings
 from gui.text import one_line
-from gui.turns import Turns
 
 Item: TypeAlias = "Node | Tensor | None"
 

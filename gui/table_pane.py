@@ -10,10 +10,10 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
+from gui.background.jobs import LatestJob, Task
+from gui.commands.placement import add_placement
 from gui.document import Document
-from gui.jobs import LatestJob, Task
 from gui.models.table import FEW, Column, TableModel
-from gui.placement_menu import add_placement
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.filter_line import FilterLine
 from gui.widgets.table_view import TableView

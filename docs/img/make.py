@@ -22,8 +22,8 @@ import onnx  # noqa: E402
 from PySide6.QtCore import QEventLoop, QSettings, QTimer  # noqa: E402
 
 from gui.app import Application  # noqa: E402
-from gui.main_window import MainWindow  # noqa: E402
-from gui.smoke import Waiter  # noqa: E402
+from gui.measuring.smoke import Waiter  # noqa: E402
+from gui.window.main_window import MainWindow  # noqa: E402
 
 SHARED = ROOT.parent / "shared" / "models"
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"

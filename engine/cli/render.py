@@ -53,7 +53,7 @@ def execute(args: argparse.Namespace) -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with qt_needed():
         from gui.canvas.scene import SceneOptions
-        from gui.render import render
+        from gui.output.render import render
     try:
         options = SceneOptions(horizontal=args.horizontal, names=args.names, netron=args.netron,
                                label="both" if args.names else "shape")  # fmt: skip

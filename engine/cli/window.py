@@ -48,7 +48,7 @@ def execute(args: argparse.Namespace) -> int:
 def smoke(args: argparse.Namespace) -> int:
     """Drive the real window once."""
     with qt_needed():
-        from gui.smoke import main
+        from gui.measuring.smoke import main
     return int(main(args.model, args.picture, args.json, args.flat, args.view))
 
 

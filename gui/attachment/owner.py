@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from gui.attachment.attached import Attached, attach
+from gui.background.jobs import LatestJob
 from gui.errors import explain
-from gui.jobs import LatestJob
 
 if TYPE_CHECKING:
     from gui.document import Document

@@ -27,7 +27,7 @@ from gui.canvas.scene import (
     SceneOptions,
     TextStyle,
 )
-from gui.schemas import input_name
+from gui.facts.schemas import input_name
 
 NOTE_GAP = 12.0
 MAX_WIDTH = 280.0

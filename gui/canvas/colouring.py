@@ -29,7 +29,7 @@ from gui.canvas.palette import (
     netron_colour,
 )
 from gui.canvas.scene import Box, BoxKind, Scene
-from gui.changes import RANK, strongest
+from gui.comparing.changes import RANK, strongest
 
 RAMP_STEPS = 32
 GROUPS = (BoxKind.GROUP, BoxKind.FRAME)

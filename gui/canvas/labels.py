@@ -16,7 +16,7 @@ from engine.graph.types import TensorType, Type
 from engine.shapes.bind import Binder
 from engine.words import counted
 from gui.canvas.scene import Measure, TextStyle
-from gui.schemas import default_values
+from gui.facts.schemas import default_values
 
 MAX_TEXT = 40
 SIZE_DIGITS = 4  # that a symbolic dim has room for, once it has a size

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
-from gui.changes import ADDED, CHANGED, GAP, INSIDE, WEIGHTS
+from gui.comparing.changes import ADDED, CHANGED, GAP, INSIDE, WEIGHTS
 
 if TYPE_CHECKING:
-    from gui.theme import Theme
+    from gui.look.theme import Theme
 
 
 class ColourBy(StrEnum):

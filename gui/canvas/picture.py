@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QWidget
 from engine.graph.ir import Node
 from engine.session import ProviderEdge
 from engine.shapes.bind import Binder
-from gui import right_of_way
+from gui.background import right_of_way
+from gui.background.jobs import JobRunner, LatestJob
 from gui.canvas.buffers import Buffers
 from gui.canvas.colouring import Colouring, make_colouring
 from gui.canvas.copies import CopyMarks, copies_text
@@ -30,11 +31,10 @@ from gui.canvas.ports import ports_of
 from gui.canvas.scene import Scene
 from gui.canvas.text import AtlasText, TextMeasure
 from gui.canvas.viewport import Viewport
-from gui.jobs import JobRunner, LatestJob
-from gui.theme import LIGHT
+from gui.look.theme import LIGHT
 
 if TYPE_CHECKING:
-    from gui.theme import Theme
+    from gui.look.theme import Theme
 
 FEW_COLOURED = 5_000  # nodes that are coloured at once; 50,000 take a tenth of a second
 

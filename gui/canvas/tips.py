@@ -10,7 +10,7 @@ from engine.graph.modules import module_path
 from engine.shapes.bind import Binder
 from gui.canvas.groups import Group
 from gui.canvas.labels import clean, format_dims
-from gui.schemas import input_name, output_name
+from gui.facts.schemas import input_name, output_name
 
 MOST_READERS = 4
 

@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor
 
 from engine.diff import NodePair, WeightPair
 from engine.graph.ir import Node, Tensor
-from gui.changes import Changes
+from gui.comparing.changes import Changes
+from gui.look.theme import theme_manager
 from gui.models.table import Column, Style
 from gui.text import one_line
-from gui.theme import theme_manager
 
 KINDS = {
     "added": ("Only here", "good"), "removed": ("Removed", "error"), "changed": ("Changed", "warning"),

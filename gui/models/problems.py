@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor
 
 from engine.diagnostics import Diagnostic, Severity, grouped
 from engine.graph.ir import Node, Tensor
-from gui.index import ModelIndex
+from gui.facts.index import ModelIndex
+from gui.look.theme import theme_manager
 from gui.models.table import Column, Style
 from gui.text import one_line
-from gui.theme import theme_manager
 
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _ROLE = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "neutral"}

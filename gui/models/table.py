@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
-from gui.jobs import JobRunner, LatestJob, Task
+from gui.background.jobs import JobRunner, LatestJob, Task
 from gui.models.arrangement import Arrangement
 from gui.widgets.tips import plain_tip
 
@@ -223,7 +223,7 @@ class TableModel(QAbstractTableModel):
 
 
 def cell_texts(rows: Iterable[Any], columns: Sequence[Column]) -> tuple[list[str], Iterator[list[str]]]:
-    """The titles of columns, and the cells of each row: what the functions of `gui.spreadsheet` take."""
+    """The titles of columns, and the cells of each row: what the functions of `gui.output.spreadsheet` take."""
     return [column.title for column in columns], ([column.text(row) for column in columns] for row in rows)
 
 

@@ -11,15 +11,15 @@ from PySide6.QtWidgets import QComboBox, QSizePolicy, QSplitter, QToolButton
 
 from engine.graph.ir import Node, Tensor
 from engine.words import counted
-from gui.changes import Changes
+from gui.background.jobs import LatestJob
+from gui.comparing.changes import Changes
+from gui.comparing.weight_values import weight_row
 from gui.document import Document
 from gui.errors import explain
-from gui.jobs import LatestJob
 from gui.models.changes import COLUMNS, KINDS, ChangeRow, change_rows
 from gui.running.judging import AgreementRow
 from gui.table_pane import TablePane
 from gui.text import one_line
-from gui.weight_values import weight_row
 from gui.widgets.run.pair import PairView
 
 ALL = "All differences"

@@ -21,9 +21,10 @@ from PySide6.QtWidgets import (
 from engine.errors import InputError
 from engine.feeds import save_arrays
 from engine.words import counted
+from gui.background.jobs import LatestJob, Task
+from gui.background.when_seen import WhenSeen
 from gui.document import Document
 from gui.errors import explain, explain_unwritten
-from gui.jobs import LatestJob, Task
 from gui.running.agreement_table import APART, figures, nonfinite_words, summary
 from gui.running.execution import TaskObserver
 from gui.running.judging import (
@@ -40,7 +41,6 @@ from gui.running.judging import (
 )
 from gui.running.state import RunState
 from gui.text import one_line
-from gui.when_seen import WhenSeen
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.export_button import ExportButton
 from gui.widgets.flow_layout import FlowLayout

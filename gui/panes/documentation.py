@@ -6,10 +6,10 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.graph.ir import Node, Tensor
+from gui.background.when_seen import WhenSeen
 from gui.document import Document
-from gui.markup import Block, BlockKind
-from gui.operator_docs import documentation
-from gui.when_seen import WhenSeen
+from gui.facts.markup import Block, BlockKind
+from gui.facts.operator_docs import documentation
 from gui.widgets.doc_view import DocView
 
 _NOTHING = [Block(BlockKind.TEXT, "Select a node to read what its operator does.")]

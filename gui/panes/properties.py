@@ -6,9 +6,9 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.graph.ir import Graph, Node, Tensor
+from gui.background.when_seen import WhenSeen
 from gui.document import Document
 from gui.models.properties import lines_for
-from gui.when_seen import WhenSeen
 from gui.widgets.line_list import LineList
 
 

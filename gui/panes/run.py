@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayou
 
 from engine.errors import InputError
 from engine.graph.ir import Model
+from gui.background.jobs import Job, LatestJob, Progress, Task
 from gui.document import Document
 from gui.errors import explain
-from gui.icons import ButtonIcon
-from gui.jobs import Job, LatestJob, Progress, Task
+from gui.look.icons import ButtonIcon
 from gui.running.estimate import Estimate, estimate
 from gui.running.execution import PartialRun, execute
 from gui.running.plan import Needs, RunPlan, default_plan, recall_plan

@@ -20,17 +20,26 @@ from PySide6.QtWidgets import (
 )
 
 from engine.graph.ir import Node, Tensor
+from gui.background.jobs import LatestJob
+from gui.background.when_seen import WhenSeen
 from gui.document import Document
 from gui.errors import explain, explain_unwritten
-from gui.jobs import LatestJob
+from gui.facts.schemas import input_name, output_name
+from gui.facts.statistics import NumberStatistics
+from gui.facts.tensor_values import (
+    Figures,
+    Loaded,
+    channel_axis,
+    figures_text,
+    image_of,
+    load_value,
+    number_text,
+    save_value,
+)
+from gui.look.theme import mono_font
 from gui.models.values import ValuesModel
 from gui.running.state import RunState
-from gui.schemas import input_name, output_name
-from gui.statistics import NumberStatistics
-from gui.tensor_values import Figures, Loaded, channel_axis, figures_text, image_of, load_value, number_text, save_value
 from gui.text import dtype_text, one_line, shape_text
-from gui.theme import mono_font
-from gui.when_seen import WhenSeen
 from gui.widgets.bars import Segments
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.heat_map import HeatMap

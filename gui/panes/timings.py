@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedLayout, QTabWidget
 from engine.graph.ir import Node, Tensor
 from engine.session import ProviderEdge
 from engine.words import bytes_text
+from gui.background.when_seen import WhenSeen
 from gui.document import Document, Item
 from gui.models.order import category_colour
 from gui.models.table import Column, Style
 from gui.running.times import NodeTime, OperatorTime, RunTimes, copy_rows
 from gui.table_pane import TablePane, node_first, own_tensors
 from gui.text import ms_text
-from gui.when_seen import WhenSeen
 from gui.widgets.export_button import ExportButton
 from gui.widgets.run.no_run import NoRun
 from gui.widgets.run.plots import NodesPlot, OperatorsPlot, RunsPlot, SeriesPlot

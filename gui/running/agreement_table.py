@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor
 
 from engine.compare import counts_text
 from engine.words import counted
+from gui.look.theme import theme_manager
 from gui.models.table import Column, Style
 from gui.running.judging import AgreementRow, Judgement
 from gui.text import dtype_text
-from gui.theme import theme_manager
 
 _SMALLEST = 1e-9  # relative differences from here to 1 fill the bar, by their logarithm
 

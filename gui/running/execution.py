@@ -17,7 +17,7 @@ from engine.providers import ExecutionProvider, provider_named
 from engine.session import Keep, Observer, RunResult, Session, SessionOptions
 from engine.session.stepping import parse_feedback, run_steps
 from engine.shapes.observed import check_observed
-from gui.jobs import Task
+from gui.background.jobs import Task
 from gui.running.made_over import MadeOver
 from gui.running.plan import RunPlan
 from gui.running.state import RunState

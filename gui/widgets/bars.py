@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.icons import ButtonIcon
-from gui.theme import ui_font
+from gui.look.icons import ButtonIcon
+from gui.look.theme import ui_font
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.tips import set_tip
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QLine, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QTableView
 
+from gui.look.theme import Theme, theme_manager
 from gui.models.table import Column, Style, TableModel
-from gui.theme import Theme, theme_manager
 from gui.widgets.texts import Texts
 
 PAD = 6

@@ -8,8 +8,8 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QTextEdit
 
-from gui.markup import Block, BlockKind
-from gui.theme import Theme, mono_font, on_theme, theme_manager, ui_font
+from gui.facts.markup import Block, BlockKind
+from gui.look.theme import Theme, mono_font, on_theme, theme_manager, ui_font
 
 _INDENT = 16
 

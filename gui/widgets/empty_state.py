@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from gui.theme import ui_font
+from gui.look.theme import ui_font
 from gui.widgets.tips import set_tip
 
 SHOWN_RECENT = 6

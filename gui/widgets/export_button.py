@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QToolButton, QWid
 
 from engine.writing import replacing
 from gui.errors import explain_unwritten
-from gui.spreadsheet import csv_text
+from gui.output.spreadsheet import csv_text
 
 
 class ExportButton(QToolButton):

@@ -7,8 +7,8 @@ import pyqtgraph
 from PySide6.QtCore import QPointF, Signal, Slot
 from PySide6.QtGui import QColor
 
+from gui.look.theme import Theme, on_theme
 from gui.models.values import value_text
-from gui.theme import Theme, on_theme
 from gui.widgets.plot import Plot
 
 LARGEST = 2048  # pixels a side; larger planes are thinned out

@@ -7,7 +7,7 @@ import pyqtgraph
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QColor
 
-from gui.theme import Theme, on_theme
+from gui.look.theme import Theme, on_theme
 from gui.widgets.plot import Plot
 
 

@@ -34,9 +34,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from gui.look.theme import Theme, on_theme, theme_manager, ui_font
 from gui.models.lines import Line, LineKind
 from gui.models.table import ITEM_ROLE, PLAIN, Style
-from gui.theme import Theme, on_theme, theme_manager, ui_font
 from gui.widgets.nothing import paint_nothing
 from gui.widgets.texts import LONGEST, Texts
 from gui.widgets.tips import plain_tip

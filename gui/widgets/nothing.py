@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
-from gui.theme import theme_manager
+from gui.look.theme import theme_manager
 
 MARGIN = 16  # px
 

@@ -9,7 +9,7 @@ import pyqtgraph
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication, QGraphicsGridLayout, QGraphicsItem
 
-from gui.theme import Theme
+from gui.look.theme import Theme
 
 _BETWEEN = 8  # px from one number of an axis to the next
 _ON_TOP = 0.5  # axes over pictures, under whatever asks to be over them

@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
-from gui.finder import Finder
-from gui.icons import ButtonIcon
+from gui.finding.finder import Finder
+from gui.look.icons import ButtonIcon
 from gui.widgets.filter_line import FilterLine
 from gui.widgets.tips import set_tip
 

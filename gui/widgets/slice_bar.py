@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLabel, QSpinBox, QWidget
 
-from gui.tensor_values import Plane
+from gui.facts.tensor_values import Plane
 from gui.widgets.flow_layout import FlowLayout
 
 

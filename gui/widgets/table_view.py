@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 
 from engine.writing import replacing
 from gui.errors import explain_unwritten
+from gui.look.theme import Theme, on_theme
 from gui.models.table import ITEM_ROLE, TableModel, cell_texts
-from gui.spreadsheet import csv_text, tsv_text
-from gui.theme import Theme, on_theme
+from gui.output.spreadsheet import csv_text, tsv_text
 from gui.widgets.cells import PAD, SQUARE_ROOM, CellPainter
 from gui.widgets.columns import ColumnChooser
 from gui.widgets.nothing import paint_nothing

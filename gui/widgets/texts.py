@@ -8,8 +8,8 @@ from math import ceil
 from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QStaticText, QTransform
 
+from gui.look.theme import Theme, mono_font, theme_manager, ui_font
 from gui.models.table import Style
-from gui.theme import Theme, mono_font, theme_manager, ui_font
 
 _MOST_KEPT = 5_000
 LONGEST = 1_000  # characters that are looked at: no cell is so wide

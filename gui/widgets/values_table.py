@@ -7,8 +7,8 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QPainter, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
+from gui.look.theme import mono_font, theme_manager
 from gui.models.values import ValuesModel
-from gui.theme import mono_font, theme_manager
 from gui.widgets.cells import in_sight
 
 PAD = 4  # px

@@ -29,11 +29,11 @@ from PySide6.QtCore import QEventLoop, Qt, QTimer  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 
 from engine.graph.ir import Node  # noqa: E402
-from gui.heartbeat import Heartbeat  # noqa: E402
-from gui.main_window import MainWindow  # noqa: E402
+from gui.measuring.heartbeat import Heartbeat  # noqa: E402
+from gui.measuring.smoke import lone_window  # noqa: E402
 from gui.panes.run import RunPane  # noqa: E402
-from gui.smoke import lone_window  # noqa: E402
 from gui.table_pane import TablePane  # noqa: E402
+from gui.window.main_window import MainWindow  # noqa: E402
 from tests.bench.report import show_table  # noqa: E402
 from tests.bench.view import CACHE, model_file  # noqa: E402
 

@@ -11,11 +11,11 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.panes.timings import TimingsPane
 from gui.settings import Settings
-from gui.windows import Windows
+from gui.window.main_window import MainWindow
+from gui.window.windows import Windows
 from tests.gui.window_panes import Panes
 
 Opener = Callable[[str | Path], None]

@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 import resources
-from gui.main_window import MainWindow
 from gui.panes.run import RunPane
+from gui.window.main_window import MainWindow
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 

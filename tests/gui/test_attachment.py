@@ -19,10 +19,10 @@ from engine.opening import open_model as read_model
 from gui.attachment.attached import attach
 from gui.attachment.forms import TIME, AttachmentError, looks_attached, read_entries
 from gui.attachment.write import attachment, write_attachment
-from gui.colour_modes import FROM_FILE
-from gui.jobs import Cancelled, Task
-from gui.main_window import MainWindow
+from gui.background.jobs import Cancelled, Task
+from gui.centre.colour_modes import FROM_FILE
 from gui.panes.attached import AttachedPane
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import NewWindow, Opener
 from tests.gui.dropping import drop_files
 

@@ -21,10 +21,10 @@ from pytestqt.qtbot import QtBot
 
 import resources
 from engine.cli import main
-from gui import netron, region
 from gui.attachment.write import attachment
-from gui.main_window import MainWindow
-from gui.model_commands import region_nodes
+from gui.commands.model import region_nodes
+from gui.output import netron, region
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)

@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from gui.canvas.groups import Group
-from gui.main_window import MainWindow
 from gui.panes.bookmarks import BookmarksPane
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 
 CONTROL = Qt.KeyboardModifier.ControlModifier

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from gui.main_window import MainWindow
 from gui.models.problems import ProblemRow
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 from tests.gui.window_panes import SAMPLE, Panes, node_of
 

@@ -16,8 +16,8 @@ from gui.canvas.colouring import make_colouring
 from gui.canvas.palette import CHANGE_COLOURS, ColourBy, canvas_colours
 from gui.canvas.scene import SceneOptions
 from gui.canvas.scene_builder import build_scene
-from gui.changes import ADDED, CHANGED, GAP, INSIDE, WEIGHTS, Changes
-from gui.theme import DARK
+from gui.comparing.changes import ADDED, CHANGED, GAP, INSIDE, WEIGHTS, Changes
+from gui.look.theme import DARK
 
 
 def node(op: str, inputs: str, outputs: str, name: str, **attributes: object) -> NodeProto:

@@ -15,7 +15,7 @@ import gui.canvas.picture
 from gui.canvas.colouring import Colouring, make_colouring
 from gui.canvas.palette import ColourBy
 from gui.canvas.scene import Scene
-from gui.main_window import MainWindow
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 
 NODES = 40

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 import resources
-from gui.jobs import Task
-from gui.main_window import MainWindow
+from gui.background.jobs import Task
 from gui.settings import Settings
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 
 

@@ -17,12 +17,12 @@ from pytestqt.qtbot import QtBot
 
 import resources
 from engine.feeds import load_arrays
-from gui.main_window import MainWindow
 from gui.panes.compare import ComparePane
 from gui.panes.run import RunPane
 from gui.running.agreement_table import verdict
 from gui.running.judging import CPU, OPINION
 from gui.widgets.run.agreement_table import ALL, BEYOND, NONFINITE
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 from tests.gui.planted import plant
 

@@ -6,7 +6,7 @@ import pytest
 
 from gui.canvas.painter import NOTE_COLOUR
 from gui.canvas.palette import CHANGE_COLOURS, NO_VALUE, PROVIDER_COLOURS, RAMP, SERIES, Category, canvas_colours
-from gui.theme import DARK, LIGHT, Theme
+from gui.look.theme import DARK, LIGHT, Theme
 
 TEXT, MEANING = 4.5, 3.0
 INKS = ("text", "muted", "faint", "accent", "good", "warning", "error")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gui.main_window import MainWindow
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 
 FOLDERS = ("real", "gen", "ml", "ops")

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.compare import SAME_PATH
-from gui.main_window import MainWindow
 from gui.models.lines import LineKind
 from gui.panes.run import RunPane
 from gui.panes.timings import TimingsPane
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import run, set_counts
 

@@ -11,13 +11,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-import gui.search_fields
+import gui.finding.fields
 import resources
 from engine.graph.ir import Node
-from gui.canvas_view import FEW_FOUND
-from gui.main_window import MainWindow
+from gui.centre.canvas_view import FEW_FOUND
+from gui.finding.quick_open import QuickOpen
 from gui.panes.find import FindPane
-from gui.quick_open import QuickOpen
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
@@ -63,7 +63,7 @@ def test_an_endless_pattern_is_told_like_a_mistake(
     qtbot: QtBot, window: MainWindow, open_model: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_model(SAMPLE)
-    monkeypatch.setattr(gui.search_fields, "MATCH_LIMIT", 0.01)
+    monkeypatch.setattr(gui.finding.fields, "MATCH_LIMIT", 0.01)
     monkeypatch.setattr(window.document.model.graph.order[-1], "name", "a" * 60 + "!")
     search(qtbot, window, "/(a|aa)+$/")
     assert window.search.count.text() == "?"

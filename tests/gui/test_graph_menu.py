@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from gui.canvas.scene import BoxKind, Scene
-from gui.canvas_view import CanvasView
+from gui.centre.canvas_view import CanvasView
 from gui.document import Document
-from gui.main_window import MainWindow
 from gui.settings import Settings
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 
 

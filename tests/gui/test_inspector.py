@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 
 import resources
 from engine.graph.ir import Node
-from gui.main_window import MainWindow
 from gui.models.lines import Line, LineKind
 from gui.panes.documentation import DocumentationPane
 from gui.panes.properties import PropertiesPane
 from gui.panes.tensor_viewer import TensorPane
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import run
 

@@ -12,8 +12,8 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from gui.canvas.scene import BoxKind
-from gui.main_window import MainWindow
 from gui.panes.order import OrderPane
+from gui.window.main_window import MainWindow
 from tests.counting import CallCounter
 from tests.gui.conftest import Opener
 

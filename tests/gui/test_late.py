@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from gui import canvas_drawings
-from gui.main_window import MainWindow
-from gui.quick_open import QuickOpen
+from gui.centre import canvas_drawings
+from gui.finding.quick_open import QuickOpen
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 from tests.gui.window_panes import CONTROL_FLOW, SAMPLE
 

@@ -11,10 +11,10 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QLabel, QTabBar
 from pytestqt.qtbot import QtBot
 
-from gui.main_window import MainWindow
+from gui.look.stylesheet import TAB_PADDING
 from gui.panes.run import RunPane
-from gui.stylesheet import TAB_PADDING
 from gui.widgets.sideways import SidewaysScroll
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import run, set_counts
 from tests.gui.window_panes import SAMPLE

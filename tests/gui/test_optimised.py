@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from gui.windows import Windows
+from gui.window.windows import Windows
 
 pytest.importorskip("onnxruntime")
 

@@ -8,8 +8,8 @@ from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from gui.main_window import MainWindow
 from gui.panes.run import RunPane
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import NewWindow, Opener
 from tests.gui.planted import plant
 from tests.gui.running_pane import SAMPLE, run, run_state

@@ -15,8 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.compare import SAME_PATH
 from engine.graph.types import TensorType
-from gui.jobs import Progress
-from gui.main_window import MainWindow
+from gui.background.jobs import Progress
 from gui.panes.order import OrderPane
 from gui.panes.run import RunPane
 from gui.panes.shapes import ShapesPane
@@ -24,6 +23,7 @@ from gui.panes.timings import TimingsPane
 from gui.running.report import BOTH_ON_CPU
 from gui.text import ms_text
 from gui.widgets.run.spec_field import SpecField
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import SAMPLE, run, set_counts, slow_model
 

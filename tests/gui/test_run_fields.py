@@ -16,11 +16,11 @@ from pytestqt.qtbot import QtBot
 import resources
 from engine.graph.ir import Graph, Tensor
 from engine.providers import all_providers
-from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.running.plan import Needs, RunPlan, default_plan, recall_plan
 from gui.widgets.run.form import InputsForm
 from gui.widgets.run.spec_field import SpecField
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 from tests.gui.running_pane import SAMPLE, run, set_counts
 

@@ -10,8 +10,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
-from gui.main_window import MainWindow
 from gui.models.lines import LineKind
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 from tests.gui.window_panes import CONTROL_FLOW, SAMPLE, Panes, node_of
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from gui.main_window import MainWindow
 from gui.settings import MAX_RECENT, MAX_REMEMBERED, MAX_REMEMBERED_CHARS, Settings
+from gui.window.main_window import MainWindow
 
 
 def test_recent_files_are_few_and_the_newest_first(settings: Settings) -> None:

@@ -13,10 +13,10 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.panes.timings import TimingsPane
 from gui.widgets.run.plots import NodesPlot
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import NewWindow, Opener
 from tests.gui.planted import plant
 from tests.gui.running_pane import SAMPLE, run, run_state, set_counts

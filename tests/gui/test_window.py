@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 from engine.errors import ModelFormatError
 from engine.graph.ir import Node, Tensor
 from gui.errors import explain
-from gui.main_window import MainWindow
+from gui.look.theme import theme_manager
 from gui.settings import STATE_VERSION, Settings
-from gui.theme import theme_manager
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import NewWindow, Opener
 from tests.gui.dropping import drag_away, drag_files, drop_files
 from tests.gui.window_panes import CONTROL_FLOW, SAMPLE, Panes, node_of

@@ -7,7 +7,6 @@ from pytestqt.qtbot import QtBot
 
 import resources
 from engine.graph.ir import Node
-from gui.main_window import MainWindow
 from gui.models.lines import Line, LineKind
 from gui.panes.initializers import InitializersPane
 from gui.panes.order import OrderPane
@@ -16,6 +15,7 @@ from gui.panes.properties import PropertiesPane
 from gui.panes.shapes import ShapesPane
 from gui.panes.tensor_viewer import TensorPane
 from gui.table_pane import TablePane
+from gui.window.main_window import MainWindow
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)
 CONTROL_FLOW = resources.path(resources.CONTROL_FLOW_MODEL)

@@ -10,9 +10,9 @@ from engine.graph.ir import Graph, Model, Tensor
 from engine.shapes.bind import Binder
 from engine.words import bytes_text, counted
 from gui.canvas.palette import category_of
-from gui.costing import Costing
 from gui.document import Document
-from gui.index import ModelIndex
+from gui.facts.index import ModelIndex
+from gui.finding.search import term
 from gui.models.lines import Line, LineKind
 from gui.models.properties.parts import (
     FACT,
@@ -29,7 +29,7 @@ from gui.models.properties.parts import (
     text_line,
 )
 from gui.models.table import MUTED
-from gui.search import term
+from gui.running.costing import Costing
 from gui.text import count_text, one_line
 
 MAX_MODULES = 60

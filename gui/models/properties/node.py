@@ -16,6 +16,9 @@ from engine.graph.stack_traces import source_frame, source_frames
 from engine.words import bytes_text, counted
 from gui.canvas.labels import attribute_text
 from gui.document import Document
+from gui.facts.operator_docs import attribute_docs
+from gui.facts.schemas import input_name, output_name, summary_of
+from gui.finding.search import term
 from gui.models.lines import Line, LineKind
 from gui.models.order import category_colour
 from gui.models.properties.parts import (
@@ -35,10 +38,7 @@ from gui.models.properties.parts import (
     text_line,
 )
 from gui.models.table import MUTED, Style
-from gui.operator_docs import attribute_docs
 from gui.running.state import RunState
-from gui.schemas import input_name, output_name, summary_of
-from gui.search import term
 from gui.text import dtype_text, ms_text, one_line, provider_name
 
 SOURCE_KEYS = ("pkg.torch.onnx.stack_trace",)  # shown in lines of their own

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from engine.graph.ir import Tensor, ValueSource
 from engine.words import bytes_text, counted
 from gui.document import Document
+from gui.facts.quantisation import describe, quantisations
+from gui.facts.schemas import input_name, output_name
 from gui.models.lines import Line, LineKind
 from gui.models.properties.parts import (
     BOUND,
@@ -26,8 +28,6 @@ from gui.models.properties.parts import (
     text_line,
 )
 from gui.models.table import MUTED, PLAIN
-from gui.quantisation import describe, quantisations
-from gui.schemas import input_name, output_name
 from gui.text import one_line, type_text
 
 _SOURCES = {

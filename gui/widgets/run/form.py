@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QScrollArea, QSpac
 from engine.errors import InputError
 from engine.feeds import InputSpec, SymbolUse
 from engine.graph.ir import Tensor
+from gui.look.theme import mono_font
 from gui.text import one_line, type_text
-from gui.theme import mono_font
 from gui.widgets.run.spec_field import NUMERIC, STRINGS, SpecField
 from gui.widgets.tips import set_tip
 

@@ -7,8 +7,8 @@ import numpy as np
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
 
+from gui.background.jobs import JobRunner, LatestJob, Task
 from gui.errors import explain
-from gui.jobs import JobRunner, LatestJob, Task
 from gui.running.difference import Planes, Spread, comparable, planes_of, spread_of
 from gui.running.judging import AgreementRow
 from gui.text import shape_text

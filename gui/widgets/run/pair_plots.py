@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from gui.look.theme import Theme, mono_font, on_theme, theme_manager
 from gui.running.difference import Planes, Spread
-from gui.theme import Theme, mono_font, on_theme, theme_manager
 from gui.widgets.plot import Plot
 
 _VALUES, _DIFFERENCE = "viridis", "inferno"  # colour maps that come with pyqtgraph, both even to the eye

@@ -9,9 +9,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QTableView, QVBoxLayout, QWidget
 
 from engine.agreement import Tolerance
+from gui.look.theme import Theme, mono_font, on_theme, theme_manager
 from gui.models.values import MAX_COLUMNS, MAX_ROWS, value_text
 from gui.text import one_line
-from gui.theme import Theme, mono_font, on_theme, theme_manager
 from gui.widgets.tips import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex

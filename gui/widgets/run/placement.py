@@ -6,8 +6,8 @@ from functools import partial
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QMenu, QToolButton
 
+from gui.commands.placement import add_placement
 from gui.document import Document
-from gui.placement_menu import add_placement
 from gui.text import one_line
 from gui.widgets.menus import clear_menu
 

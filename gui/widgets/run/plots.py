@@ -12,9 +12,9 @@ from PySide6.QtGui import QColor, QResizeEvent
 
 from engine.compare import Comparison, Side
 from engine.graph.ir import Node
+from gui.look.theme import Theme, on_theme, theme_manager
 from gui.running.times import NodeTime, OperatorTime
 from gui.text import ms_text, one_line
-from gui.theme import Theme, on_theme, theme_manager
 from gui.widgets.plot import Plot
 
 _BAR = 0.56  # of the distance between two bars

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.providers import all_providers, provider_named
-from gui.theme import theme_manager, ui_font
+from gui.look.theme import theme_manager, ui_font
 from gui.widgets.tips import plain_tip
 
 NAME_ROLE = Qt.ItemDataRole.UserRole

@@ -6,8 +6,8 @@ from html import escape
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from gui.look.theme import Theme, on_theme, theme_manager, ui_font
 from gui.running.report import Report
-from gui.theme import Theme, on_theme, theme_manager, ui_font
 from gui.widgets.elided_label import ElidedLabel
 from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.tips import set_tip

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QIcon, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QSizePolicy
 
 import resources
-from gui.theme import Theme, mono_font, on_theme
+from gui.look.theme import Theme, mono_font, on_theme
 
 _FROM_FILE = "from file…"
 NUMERIC = ("normal", "uniform:0:1", "integers:0:10", "arange", "tokens", "ones", "zeros")

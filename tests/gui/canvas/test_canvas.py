@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from engine.graph.ir import Graph, Tensor
 from gui.canvas.layout import LayoutInput
 from gui.canvas.scene import SceneOptions
-from gui.theme import LIGHT
+from gui.look.theme import LIGHT
 from tests.gui.canvas.driving import LEFT, chain, close, header, node, shown, wheel
 from tests.gui.canvas.models import control_flow, conv_net, load, scene_of
 

@@ -23,9 +23,9 @@ from gui.canvas.layout import layout
 from gui.canvas.palette import canvas_colours
 from gui.canvas.scene import Scene, SceneOptions
 from gui.canvas.scene_builder import build_scene
-from gui.main_window import MainWindow
+from gui.look.theme import DARK, LIGHT
 from gui.running.state import RunState
-from gui.theme import DARK, LIGHT
+from gui.window.main_window import MainWindow
 from resources import SAMPLE_MODEL, path
 from tests.engine.session.models import ToyProvider, chain, model_of, value
 from tests.gui.canvas.models import scene_of, width

@@ -21,8 +21,8 @@ from gui.canvas.geometry import Geometry
 from gui.canvas.labels import edge_label
 from gui.canvas.layout import layout
 from gui.canvas.scene import SceneOptions, TextStyle
-from gui.main_window import MainWindow
 from gui.panes.run import RunPane
+from gui.window.main_window import MainWindow
 from resources import SAMPLE_MODEL, path
 from tests.gui.canvas.models import load, scene_of, width
 from tests.gui.conftest import Opener

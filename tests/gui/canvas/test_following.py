@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from gui.canvas.canvas import GraphCanvas
-from gui.theme import LIGHT
+from gui.look.theme import LIGHT
 from tests.gui.canvas.driving import LEFT, close, header, node, shown
 from tests.gui.canvas.models import conv_net, load
 

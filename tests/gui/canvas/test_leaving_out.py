@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.graph.ir import Model
 from gui.canvas.scene import BoxKind, Scene, SceneOptions
-from gui.main_window import MainWindow
+from gui.window.main_window import MainWindow
 from resources import SAMPLE_MODEL, path
 from tests.gui.canvas.models import load, scene_of
 from tests.gui.conftest import Opener

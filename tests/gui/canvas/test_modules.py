@@ -12,7 +12,7 @@ from gui.canvas.layout import layout
 from gui.canvas.scene import SceneOptions
 from gui.canvas.scene_builder import build_scene
 from gui.canvas.text import TextMeasure
-from gui.theme import DARK, LIGHT, Theme
+from gui.look.theme import DARK, LIGHT, Theme
 from tests.gui.canvas.driving import LEFT, chain, modules, node, shown, shown_in_modules
 from tests.gui.canvas.models import conv_net, scene_of, width
 

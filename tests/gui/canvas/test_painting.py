@@ -12,7 +12,7 @@ from gui.canvas.canvas import GraphCanvas
 from gui.canvas.layout import layout
 from gui.canvas.palette import Category, ColourBy
 from gui.canvas.scene import SceneOptions
-from gui.theme import DARK, LIGHT
+from gui.look.theme import DARK, LIGHT
 from tests.gui.canvas.driving import LEFT, chain, close, node, shown, wheel
 from tests.gui.canvas.models import conv_net, cyclic, load, scene_of
 

@@ -11,10 +11,10 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from engine.diagnostics import CATALOGUE, GROUP_LIMIT, Diagnostic, Severity
-from gui.index import ModelIndex
-from gui.main_window import MainWindow
+from gui.facts.index import ModelIndex
 from gui.models.problems import problem_rows
 from gui.panes.problems import ProblemsPane
+from gui.window.main_window import MainWindow
 
 
 def finding(code: str, number: int = 0) -> Diagnostic:

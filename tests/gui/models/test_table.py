@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from gui.jobs import JobRunner
+from gui.background.jobs import JobRunner
 from gui.models.arrangement import Arrangement
 from gui.models.table import FEW, Column, TableModel
 from gui.widgets.table_view import TableView

@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from gui.look.theme import theme_manager
 from gui.models.table import Column, Style, TableModel
-from gui.theme import theme_manager
 from gui.widgets.table_view import TableView
 
 COLUMNS = (

@@ -7,10 +7,10 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from gui.main_window import MainWindow
 from gui.panes.run import RunPane
 from gui.settings import Settings
 from gui.table_pane import TablePane
+from gui.window.main_window import MainWindow
 from resources import CONTROL_FLOW_MODEL, SAMPLE_MODEL, path
 from tests.gui.conftest import NewWindow, Opener
 from tests.gui.running_pane import run

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 import resources
-from gui.main_window import MainWindow
 from gui.models.order import OPERATOR
 from gui.models.properties.parts import pair, sentence
 from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.line_list import LineList
+from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 
 SAMPLE = resources.path(resources.SAMPLE_MODEL)

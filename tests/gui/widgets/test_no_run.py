@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gui.main_window import MainWindow
 from gui.widgets.run.no_run import NoRun
+from gui.window.main_window import MainWindow
 from tests.gui.window_panes import SAMPLE
 
 

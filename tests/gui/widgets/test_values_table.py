@@ -8,8 +8,8 @@ from PySide6.QtCore import QItemSelectionModel, QRect
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
+from gui.look.theme import theme_manager
 from gui.models.values import ValuesModel
-from gui.theme import theme_manager
 from gui.widgets.values_table import ValuesTable
 
 

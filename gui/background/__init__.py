@@ -1,0 +1,1 @@
+"""Work that does not keep the window from answering."""

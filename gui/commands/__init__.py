@@ -1,0 +1,1 @@
+"""The commands of the window, as data: what stands in a menu."""

@@ -1,0 +1,1 @@
+"""The other model that the document's one is held against."""

@@ -1,0 +1,1 @@
+"""Finding things in a model: the query language, and names that come near."""
