@@ -13,9 +13,9 @@ from gui.commands.command import Command, has_model, has_picture
 from gui.commands.go import GO_COMMANDS
 from gui.commands.graph import EXPORT_COMMANDS, GRAPH_COMMANDS
 from gui.commands.model import NETRON_COMMAND, SAVE_COMMANDS
+from gui.commands.outside_weights import OUTSIDE_COMMAND
 from gui.panes.compare import ComparePane
 from gui.window.help import Shortcut, show_about, show_shortcuts
-from gui.window.outside_weights import OUTSIDE_COMMAND
 
 if TYPE_CHECKING:
     from gui.window.main_window import MainWindow

@@ -23,7 +23,7 @@ from gui.look.theme import DARK
 from gui.output.render import ExportCancelled, Picture, render
 from tests.gui.canvas.models import control_flow, conv_net, load
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def chain(length: int) -> Model:
