@@ -6,12 +6,11 @@ and zoomed, and what is picked on it is selected once the model is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QGraphicsOpacityEffect, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from engine.errors import EngineError
 from engine.graph.ir import Node, Tensor
@@ -28,7 +27,6 @@ from gui.canvas.view import View
 from gui.facts.index import ModelIndex
 from gui.look.theme import Theme
 
-FADED = 0.3
 STILL_READING = "Still being read: what stands here opens in a moment"
 
 
@@ -126,13 +124,6 @@ class SketchedCanvas(QStackedWidget):
     @Slot(object)
     def _wait(self) -> None:
         self.said.emit(STILL_READING)
-
-
-def hold_back(widgets: Iterable[QWidget], on: bool) -> None:
-    """Fade widgets and take no input for them, since they tell of another model than the one that is seen."""
-    for widget in widgets:
-        widget.setEnabled(not on)
-        widget.setGraphicsEffect(QGraphicsOpacityEffect(widget, opacity=FADED) if on else None)  # type: ignore[arg-type]
 
 
 def _is_alike(one: Scene, other: Scene) -> bool:

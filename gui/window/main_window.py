@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -24,7 +24,6 @@ from engine.graph.ir import Tensor
 from engine.providers import default_providers
 from gui.centre.canvas_bookmarks import CanvasBookmarks
 from gui.centre.canvas_view import CanvasView
-from gui.centre.sketch import hold_back
 from gui.commands import actions
 from gui.commands import attachment as attachment_commands
 from gui.commands import changes as change_commands
@@ -44,6 +43,7 @@ from gui.widgets.search_box import SearchBox
 from gui.window.docks import add_docks, arrange, set_corners
 from gui.window.file_drop import MODEL_NAMES, FileDrop, told_apart
 from gui.window.file_watch import FileWatch
+from gui.window.held_back import HeldBack
 from gui.window.mouse_history import MouseHistory
 from gui.window.pane_focus import PaneFocus
 from gui.window.recent_menu import RecentMenu
@@ -143,6 +143,7 @@ class MainWindow(QMainWindow):
         document = self.document
         document.model_changed.connect(self._show_model)
         document.sketched.connect(self._show_sketch)
+        HeldBack(document, (self.search, self.status.facts, *(dock.widget() for dock in self.docks.values())))
         document.failed.connect(self.message.show_message)
         self.netron.failed.connect(self.message.show_message)
         document.providers_changed.connect(self._save_providers)
@@ -205,7 +206,6 @@ class MainWindow(QMainWindow):
     def _show_model(self) -> None:
         path = self.document.path or ""
         self.message.hide()
-        self._hold_back()
         self._show_title(path)
         self.setWindowFilePath(path)
         self.settings.add_recent(path)
@@ -217,19 +217,11 @@ class MainWindow(QMainWindow):
         """Show the picture of what is being opened; the panes wait for it. None: it did not open after all."""
         is_sketched, has_model = sketch is not None, self.document.model is not None
         self._pages.setCurrentWidget(self.canvas if is_sketched or has_model else self.empty)
-        QTimer.singleShot(0, self, self._hold_back)  # once the sketch is painted: fading takes longer than that
         self._show_title(self.document.opening_path if is_sketched else self.document.path or "")
         self.refresh_commands()
 
     def _show_title(self, path: str) -> None:
         self.setWindowTitle(f"{Path(path).name} – OInfer" if path else "OInfer")
-
-    @Slot()
-    def _hold_back(self) -> None:
-        """Let what tells of the document's model wait while another one is seen."""
-        panes = [dock.widget() for dock in self.docks.values()]
-        is_other_seen = self.document.is_sketched and self.document.model is not None
-        hold_back((self.search, self.status.facts, *panes), is_other_seen)
 
     @Slot()
     def _forget_recent(self) -> None:

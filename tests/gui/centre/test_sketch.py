@@ -20,6 +20,7 @@ from engine.shapes.infer import infer_shapes
 from gui.background.jobs import Progress
 from gui.canvas.groups import Group
 from gui.canvas.scene import BoxKind
+from gui.widgets.veil import Veil
 from gui.window.main_window import MainWindow
 from tests.gui.conftest import Opener
 
@@ -170,7 +171,9 @@ def test_cancelling_brings_back_what_was_there(
     scale = window.canvas.canvas.view.scale
     start(qtbot, window, large)
     assert window.canvas.stack.sketch.hasFocus()
-    qtbot.waitUntil(lambda: not window.docks["properties"].widget().isEnabled())  # once the sketch is painted
+    properties = window.docks["properties"].widget()
+    qtbot.waitUntil(lambda: not properties.isEnabled())  # once the sketch is painted
+    assert [veil.geometry() for veil in properties.findChildren(Veil)] == [properties.rect()]
     assert window.windowTitle().startswith("large.onnx")
     window.actions_by_name["cancel"].trigger()
     gate.open()
@@ -180,7 +183,8 @@ def test_cancelling_brings_back_what_was_there(
     assert titles(window) == before
     assert window.canvas.canvas.view.scale == scale
     assert window.canvas.canvas.hasFocus()
-    qtbot.waitUntil(window.docks["properties"].widget().isEnabled)
+    qtbot.waitUntil(properties.isEnabled)
+    qtbot.waitUntil(lambda: not properties.findChildren(Veil))
     assert window.windowTitle().startswith("sample")
 
 
